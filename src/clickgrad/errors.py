@@ -1,0 +1,61 @@
+"""Everything clickgrad raises on purpose, and the one place where a foreign exception becomes one of ours.
+
+    ClickgradError
+    ├── UserError            the user can mend it: one line, exit code 2
+    └── InfraError           our machinery failed: an episode becomes CRASHED, a run exits with 1
+        ├── BrowserError
+        ├── WorldError
+        └── PolicyError
+    TokenLimit               the prompt no longer fits the model's context: ends the episode, counts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class ClickgradError(Exception):
+    """The root of all errors raised by clickgrad."""
+
+
+class UserError(ClickgradError):
+    """Says what is wrong, where, and what to do, in one line."""
+
+
+class InfraError(ClickgradError):
+    """Something of ours broke. Never a reward of 0."""
+
+
+class BrowserError(InfraError):
+    """The browser, its page or its driver failed or did not answer in time."""
+
+
+class WorldError(InfraError):
+    """A world could not be forked, read or closed."""
+
+
+class PolicyError(InfraError):
+    """The policy could not produce a completion."""
+
+
+class TokenLimit(ClickgradError):
+    """The prompt is longer than the model's context."""
+
+
+@contextmanager
+def boundary(kind: type[InfraError], doing: str) -> Iterator[None]:
+    """Name what escapes a foreign library. The only `except Exception` of the package.
+
+    >>> with boundary(BrowserError, "opening the start page"):
+    ...     raise ValueError("no such host")
+    Traceback (most recent call last):
+    clickgrad.errors.BrowserError: opening the start page: ValueError: no such host
+    """
+    try:
+        yield
+    except ClickgradError:
+        raise
+    except Exception as error:
+        first_line = (str(error).strip().splitlines() or [""])[0]
+        raise kind(f"{doing}: {type(error).__name__}: {first_line}".removesuffix(": ")) from error

@@ -1,0 +1,340 @@
+"""The nouns that pass between the stages. Frozen values only: no behaviour beyond small derived facts, no I/O.
+
+One word per idea: a *turn* is one observation, reply and action; a *step* is one optimizer step; a *trajectory* is
+what one episode left behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Scalar = str | int | float | None
+Split = Literal["train", "test", "demo"]
+
+# --- worlds ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One row of a world that differs from the start: the columns named are those that matter.
+
+    insert: the new row's values. delete: the old row's values. update: `key` plus the new values of changed columns.
+    """
+
+    table: str
+    op: Literal["insert", "update", "delete"]
+    values: tuple[tuple[str, Scalar], ...]
+    key: Scalar = None
+
+
+# --- tasks ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """The message of `exit(...)`. exact: equal after normalising; includes: every expected text occurs in it."""
+
+    expected: tuple[str, ...]
+    mode: Literal["exact", "includes"] = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlCheck:
+    """The page the agent ended on: same site and path, and at least these query parameters."""
+
+    site: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageCheck:
+    """The text of the final page contains every one of these."""
+
+    includes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateCheck:
+    """The world's rows after the episode: exactly these changes, in any order, and nothing else."""
+
+    changes: tuple[RowChange, ...]
+
+
+Check = AnswerCheck | UrlCheck | PageCheck | StateCheck
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    id: str
+    suite: str
+    split: Split
+    sites: tuple[str, ...]
+    template: str
+    intent: str
+    start_url: str
+    checks: tuple[Check, ...]
+    user: str | None = None
+    expert_turns: int | None = None
+    params: tuple[tuple[str, Scalar], ...] = ()  # what the template was filled with; experts read it, agents never do
+
+    def param(self, name: str) -> Scalar:
+        return dict(self.params)[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that judging may look at, gathered when the episode ended."""
+
+    answer: str | None
+    url: str
+    page_text: str
+    changes: tuple[RowChange, ...]
+
+
+class Outcome(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    UNJUDGED = "unjudged"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    check: str  # the kind of check: answer, url, page, state
+    passed: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    outcome: Outcome
+    results: tuple[CheckResult, ...] = ()
+
+
+# --- browser --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Something on the page that can be acted on. `id` is valid for the observation it came with, and no other."""
+
+    id: int
+    role: str  # link, button, textbox, checkbox, radio, select, ...
+    name: str
+    value: str = ""
+    options: tuple[str, ...] = ()  # of a select, as visible text
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    url: str
+    title: str
+    lines: tuple[str, ...]  # the page as the model reads it, one element or text a line
+    elements: tuple[Element, ...]
+    tabs: tuple[str, ...] = ()  # titles of the open tabs
+    tab: int = 0
+    notice: str = ""  # what became of the last action, when that is worth saying
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    element: int
+
+
+@dataclass(frozen=True, slots=True)
+class RightClick:
+    element: int
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    element: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Type and submit."""
+
+    element: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    element: int
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    element: int
+    option: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScrollUp:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ScrollDown:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PressEnter:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTab:
+    tab: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GoBackward:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class GoForward:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsable:
+    """A reply that is no action. It costs the turn, and the next observation says why."""
+
+    reason: str
+
+
+PageAction = (
+    Click
+    | RightClick
+    | Type
+    | Search
+    | Hover
+    | Select
+    | ScrollUp
+    | ScrollDown
+    | PressEnter
+    | SwitchTab
+    | Wait
+    | GoBackward
+    | GoForward
+)
+Action = PageAction | Exit
+
+# --- agent and policy -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a policy is asked. `ids` is exact and empty only for policies that read text."""
+
+    episode: str
+    task: Task
+    observation: Observation
+    messages: tuple[Message, ...]
+    ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    max_new_tokens: int
+    temperature: float = 1.0  # 0 is greedy
+    top_p: float = 1.0
+    seed: int = 0
+
+
+class Finish(StrEnum):
+    STOP = "stop"  # the policy ended its reply; the end token is the last of `ids`
+    LENGTH = "length"  # cut at max_new_tokens or at the end of the context
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A reply as sampled. `logprobs` are the model's, at the sampling temperature, one for each of `ids`."""
+
+    text: str
+    ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    finish: Finish
+    policy_version: int
+
+
+# --- rollout --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    observation: Observation
+    prompt_ids: tuple[int, ...]
+    completion: Completion
+    action: Action | Unparsable
+    policy_s: float = 0.0
+    browser_s: float = 0.0
+    screenshot: str | None = None  # file name inside the run folder
+
+
+class End(StrEnum):
+    STOPPED = "stopped"  # the agent said exit(...)
+    TURN_LIMIT = "turn_limit"
+    TOKEN_LIMIT = "token_limit"  # the next prompt would not fit the model's context
+    TIME_LIMIT = "time_limit"
+    CRASHED = "crashed"  # our machinery failed; never a reward
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    episode: str  # unique within a run; says where the episode belongs, e.g. "step-0003/group-01/member-5/try-0"
+    task: Task
+    seed: int
+    turns: tuple[Turn, ...]
+    end: End
+    answer: str | None
+    verdict: Verdict
+    reward: float | None  # None when the machinery failed or the verdict is missing
+    error: str | None
+    seconds: float
+    policy: str
+    prompt_format: str  # fingerprint of tokenizer, template and reply format; training refuses another's
+
+    @property
+    def usable(self) -> bool:
+        return self.reward is not None
+
+
+# --- learn ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One turn, ready to train on: the ids the policy saw and the ids it sampled, in that order.
+
+    `weight` is this turn's share of the batch loss before the division by its own number of tokens.
+    """
+
+    ids: tuple[int, ...]
+    reply_len: int  # the last `reply_len` of `ids` were sampled and carry loss
+    logprobs: tuple[float, ...]  # the sampler's, one for each sampled id
+    advantage: float
+    weight: float
