@@ -63,7 +63,7 @@ def _decode(kind: Any, data: Any, where: str) -> Any:
 
 def _decode_union(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
     if isinstance(data, dict):
-        by_name = {kind.__name__: kind for kind in kinds if dataclasses.is_dataclass(kind)}
+        by_name = {cast(type, kind).__name__: kind for kind in kinds if dataclasses.is_dataclass(kind)}
         if data.get("is") not in by_name:
             raise CodecError(f"{where}: `is` must be one of {', '.join(by_name)}")
         return _decode(by_name[data["is"]], data, where)

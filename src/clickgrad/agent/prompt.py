@@ -1,0 +1,185 @@
+"""What the model sees: system, task, the compressed history and the newest page, as messages and as exact token ids.
+
+A prompt is a concatenation of id segments. What the policy sampled is spliced in as it was sampled; nothing is ever
+decoded and encoded again. With two turns behind it, a prompt reads
+
+    <system> | task \n PLACEHOLDER | reply 1 | PLACEHOLDER | reply 2 | page 3 | <reply header>
+
+so the context of one reply is not a prefix of the next one's: see METHOD in docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+from urllib.parse import urlsplit
+
+from clickgrad.agent.grammar import VERBS, ReplyFormat
+from clickgrad.errors import UserError
+from clickgrad.types import Completion, Finish, Message, Observation, Prompt, Task
+
+PLACEHOLDER = "** Simplified html **"
+CUT = "… page cut here"
+SystemPrompt = Literal["full", "short"]
+
+FORMATS = {
+    "plain": "Reply with the action alone.",
+    "thinking": "Reply with <think> your thoughts </think> and then <answer> ONE ACTION </answer>.",
+}
+FULL = """You are an agent that completes tasks on web sites. Every turn shows you the current page as simplified \
+text, in which everything you can act on carries a number. Earlier pages are dropped; only your own replies are kept, \
+so write down what you will need later.
+Take exactly one action a turn:
+do(action="<verb>", argument="<text>", element="<number>") where <verb> is one of {verbs}. Type, Search and Select \
+Dropdown Option need both argument and element; Click, Right Click and Hover need element; Switch Tab takes the tab's \
+number as argument.
+go_backward() and go_forward() move through the history.
+exit(message="<answer>") ends the task; give the answer the task asks for, or "N/A" if it cannot be done.
+{format}"""
+SHORT = """Do the task on the web site, one action a turn: do(action="Click", element="3"), \
+do(action="Type", argument="text", element="3"), exit(message="answer"). {format}"""
+
+
+class Tokenizer(Protocol):
+    """The little of a tokenizer that prompts need. `policy/tokenizer.py` adapts those of transformers."""
+
+    @property
+    def end_ids(self) -> tuple[int, ...]:
+        """The tokens with which the model ends a reply."""
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of plain text; text that looks like a control token stays text."""
+
+    def encode_template(self, text: str) -> list[int]:
+        """Ids of the chat template's own text, control tokens included."""
+
+    def decode(self, ids: Sequence[int]) -> str: ...
+
+    def render_chat(self, messages: Sequence[Message], reply_header: bool) -> str:
+        """The chat template applied to the messages, as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The chat template cut at the contents: what stands around system, user and assistant text, as ids."""
+
+    open: tuple[int, ...]  # before the system text
+    system_to_user: tuple[int, ...]
+    user_to_reply: tuple[int, ...]
+    reply_to_user: tuple[int, ...]  # begins with the token that ends a reply
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> Frame:
+        marks = [f"\u2063mark{index}\u2063" for index in range(4)]
+        roles: list[Literal["system", "user", "assistant"]] = ["system", "user", "assistant", "user"]
+        chat = tokenizer.render_chat(
+            [Message(role, mark) for role, mark in zip(roles, marks, strict=True)], reply_header=True
+        )
+        pieces = []
+        for mark in marks:
+            piece, found, chat = chat.partition(mark)
+            if not found:
+                raise UserError("the model's chat template drops or repeats messages; use a model with a plain one")
+            pieces.append(piece)
+        opening, system_to_user, user_to_reply, reply_to_user = (
+            tuple(tokenizer.encode_template(piece)) for piece in pieces
+        )
+        if tuple(tokenizer.encode_template(chat)) != user_to_reply:
+            raise UserError(
+                "the model's chat template shows past replies unlike the one it asks for; use another model"
+            )
+        if not reply_to_user or reply_to_user[0] not in tokenizer.end_ids:
+            raise UserError("the model's chat template does not close a reply with an end token; use another model")
+        return cls(opening, system_to_user, user_to_reply, reply_to_user)
+
+
+class PromptBuilder:
+    """Builds prompts for one tokenizer, or for none: then only messages, for policies that read text."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer | None,
+        reply_format: ReplyFormat = "thinking",
+        system: SystemPrompt = "full",
+        page_tokens: int = 4096,
+    ) -> None:
+        wording = FULL if system == "full" else SHORT
+        self.reply_format: ReplyFormat = reply_format
+        self._system = wording.format(verbs=", ".join(VERBS), format=FORMATS[reply_format])
+        self._tokenizer = tokenizer
+        self._page_tokens = page_tokens
+        self._frame = Frame.of(tokenizer) if tokenizer else None
+        self._opening: tuple[int, ...] = ()
+        self._placeholder: tuple[int, ...] = ()
+        if tokenizer and self._frame:
+            self._opening = (*self._frame.open, *tokenizer.encode(self._system), *self._frame.system_to_user)
+            self._placeholder = (*tokenizer.encode(PLACEHOLDER), *self._frame.user_to_reply)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the same episode would be told to the model in other tokens."""
+        told = (self._system, self._opening, self._placeholder, self._frame, self.reply_format, self._page_tokens)
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+    def prompt(self, episode: str, task: Task, history: Sequence[Completion], observation: Observation) -> Prompt:
+        page = self._page(observation)
+        return Prompt(episode, task, observation, self._messages(task, history, page), self._ids(task, history, page))
+
+    def reply(self, text: str) -> Completion:
+        """A reply that was written, not sampled: as the policy would have had to sample it."""
+        if self._tokenizer is None:
+            return Completion(text, (), (), Finish.STOP, policy_version=0)
+        assert self._frame
+        ids = (*self._tokenizer.encode(text), self._frame.reply_to_user[0])
+        return Completion(text, ids, (0.0,) * len(ids), Finish.STOP, policy_version=0)
+
+    def _messages(self, task: Task, history: Sequence[Completion], page: str) -> tuple[Message, ...]:
+        messages = [Message("system", self._system)]
+        prefix = _task_line(task)
+        for past in history:
+            messages += [Message("user", prefix + PLACEHOLDER), Message("assistant", past.text)]
+            prefix = ""
+        return (*messages, Message("user", prefix + page))
+
+    def _ids(self, task: Task, history: Sequence[Completion], page: str) -> tuple[int, ...]:
+        if self._tokenizer is None or self._frame is None:
+            return ()
+        ids = [*self._opening, *self._tokenizer.encode(_task_line(task))]
+        for past in history:
+            ids += self._placeholder
+            ids += past.ids
+            # A reply that was cut lacks its end token: the frame supplies it, outside the loss.
+            ids += self._frame.reply_to_user[1 if past.finish is Finish.STOP else 0 :]
+        ids += self._tokenizer.encode(page)
+        ids += self._frame.user_to_reply
+        return tuple(ids)
+
+    def _page(self, observation: Observation) -> str:
+        lines = list(page_lines(observation))
+        if self._tokenizer is None:
+            return "\n".join(lines)
+        cut = False
+        while len(lines) > 1 and len(self._tokenizer.encode("\n".join(lines))) > self._page_tokens:
+            lines = [*lines[: -2 if cut else -1], CUT]
+            cut = True
+        return "\n".join(lines)
+
+
+def _task_line(task: Task) -> str:
+    """Ends in one newline and is followed by a printable character, so encoding it alone changes no token."""
+    return f"Task: {task.intent}\n"
+
+
+def page_lines(observation: Observation) -> tuple[str, ...]:
+    """The page with what surrounds it: where we are, other tabs, what became of the last action."""
+    place = urlsplit(observation.url)
+    where = f"Page: {place.netloc}{place.path}" + (f"?{place.query}" if place.query else "")
+    lines = [where]
+    if len(observation.tabs) > 1:
+        tabs = (f"{index}{'*' if index == observation.tab else ''} {tab}" for index, tab in enumerate(observation.tabs))
+        lines.append("Tabs: " + ", ".join(tabs))
+    if observation.notice:
+        lines.append(f"Notice: {observation.notice}")
+    return (*lines, *observation.lines)

@@ -1,0 +1,26 @@
+"""What every policy can do: answer a prompt. Whether it reads ids or text is its own affair."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from clickgrad.types import Completion, Prompt, Sampling
+
+
+class Policy(Protocol):
+    @property
+    def name(self) -> str:
+        """What the user calls it, for reports."""
+
+    @property
+    def version(self) -> int:
+        """How many optimizer steps it has seen."""
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        """One reply. PolicyError when the machinery fails, TokenLimit when the prompt does not fit."""
+
+    def forget(self, episode: str) -> None:
+        """The episode is over: free what is kept for it."""
+
+    def close(self) -> None:
+        """Idempotent."""

@@ -1,0 +1,67 @@
+"""Policies without a model: the scripted experts, and fixed replies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clickgrad.agent.grammar import ReplyFormat, render
+from clickgrad.errors import PolicyError
+from clickgrad.tasks.experts import Expert, expert
+from clickgrad.types import Completion, Exit, Finish, Prompt, Sampling
+
+
+def written(text: str) -> Completion:
+    """A reply nobody sampled: text without ids."""
+    return Completion(text, (), (), Finish.STOP, policy_version=0)
+
+
+class ExpertPolicy:
+    """Plays each task's own expert, which sees observations as any agent does."""
+
+    name = "scripted:expert"
+    version = 0
+
+    def __init__(self, reply_format: ReplyFormat) -> None:
+        self._reply_format: ReplyFormat = reply_format
+        self._experts: dict[str, Expert] = {}
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        if prompt.episode not in self._experts:
+            self._experts[prompt.episode] = expert(prompt.task)
+        move = self._experts[prompt.episode].move(prompt.observation)
+        return written(render(move.action, move.remark, self._reply_format))
+
+    def forget(self, episode: str) -> None:
+        self._experts.pop(episode, None)
+
+    def close(self) -> None:
+        self._experts.clear()
+
+
+class FixedPolicy:
+    """Says the same replies in every episode, the last one for ever."""
+
+    version = 0
+
+    def __init__(self, name: str, replies: Sequence[str]) -> None:
+        self.name = name
+        self._replies = tuple(replies)
+        self._said: dict[str, int] = {}
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        if not self._replies:
+            raise PolicyError("a fixed policy needs at least one reply")
+        turn = self._said.get(prompt.episode, 0)
+        self._said[prompt.episode] = turn + 1
+        return written(self._replies[min(turn, len(self._replies) - 1)])
+
+    def forget(self, episode: str) -> None:
+        self._said.pop(episode, None)
+
+    def close(self) -> None:
+        self._said.clear()
+
+
+def noop_policy(reply_format: ReplyFormat) -> FixedPolicy:
+    """Gives up at once: what every task must call a failure."""
+    return FixedPolicy("scripted:noop", [render(Exit(""), "Note: giving up", reply_format)])

@@ -1,0 +1,214 @@
+"""The in-process engine: any transformers causal LM, token ids in, sampled ids and their logprobs out.
+
+One thread owns the model while requests are live. A request joins the running batch at the next token; prompts that
+begin alike share the computed beginning (`kv.PrefixStore`), so a group pays for its first page once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from clickgrad.errors import PolicyError, TokenLimit, UserError, boundary
+from clickgrad.policy.kv import PrefillCache, PrefixStore, RowCache
+from clickgrad.policy.models import LoadedModel
+from clickgrad.types import Completion, Finish, Prompt, Sampling
+
+CLOSE_TIMEOUT_S = 30.0
+
+
+@dataclass(slots=True)
+class Request:
+    ids: tuple[int, ...]
+    sampling: Sampling
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Completion]
+    generator: torch.Generator
+    sampled: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+
+    def settle(self, result: Completion | PolicyError) -> None:
+        """Called on the engine's thread; a future that was cancelled or a loop that is gone wants nothing."""
+        if not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(_settle, self.future, result)
+
+
+def _settle(future: asyncio.Future[Completion], result: Completion | PolicyError) -> None:
+    if future.done():
+        return
+    if isinstance(result, PolicyError):
+        future.set_exception(result)
+    else:
+        future.set_result(result)
+
+
+class TorchEngine:
+    def __init__(
+        self, loaded: LoadedModel, *, name: str | None = None, max_rows: int = 16, cache_tokens: int = 12_288
+    ) -> None:
+        if "sliding_attention" in (getattr(loaded.model.config, "layer_types", None) or ()):
+            raise UserError(f"{loaded.source} uses sliding-window attention, which the torch engine does not support")
+        self.name = name or f"torch:{loaded.source}"
+        self.version = 0
+        self._loaded = loaded
+        self._max_rows = max_rows
+        self._arrivals: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._live: list[Request] = []
+        self._rows = RowCache()
+        self._prefixes = PrefixStore(cache_tokens)
+        self._thread = threading.Thread(target=self._serve, name="torch-engine", daemon=True)
+        self._thread.start()
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        context = self._loaded.context_tokens
+        if len(prompt.ids) + sampling.max_new_tokens > context:
+            raise TokenLimit(
+                f"a prompt of {len(prompt.ids)} tokens and a reply of {sampling.max_new_tokens} exceed the context of "
+                f"{context}"
+            )
+        if not self._thread.is_alive():
+            raise PolicyError("the engine is closed")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Completion] = loop.create_future()
+        generator = torch.Generator().manual_seed(sampling.seed)
+        self._arrivals.put(Request(prompt.ids, sampling, loop, future, generator))
+        return await future
+
+    def forget(self, episode: str) -> None:
+        """Nothing is kept by episode: prefixes age out by use."""
+
+    def weights_changed(self, version: int) -> None:
+        """The weights were replaced in place. Only between requests: what the old weights computed is void."""
+        self._prefixes.clear()
+        self.version = version
+
+    @property
+    def cache_hit_share(self) -> float:
+        """Prompt tokens that did not have to be computed."""
+        return self._prefixes.hit_tokens / max(1, self._prefixes.asked_tokens)
+
+    def close(self) -> None:
+        self._arrivals.put(None)
+        self._thread.join(CLOSE_TIMEOUT_S)
+
+    # --- the engine's thread ---
+
+    def _serve(self) -> None:
+        with torch.inference_mode():
+            while self._admit():
+                try:
+                    with boundary(PolicyError, "sampling"):
+                        self._decode()
+                except PolicyError as error:
+                    self._fail_all(error)
+
+    def _admit(self) -> bool:
+        """Take in what has arrived, as far as rows allow; wait when there is nothing else to do. False: closed."""
+        while len(self._live) < self._max_rows:
+            try:
+                request = self._arrivals.get(block=not self._live)
+            except queue.Empty:
+                return True
+            if request is None:
+                self._fail_all(PolicyError("the engine was closed"))
+                return False
+            if request.future.cancelled():
+                continue
+            try:
+                with boundary(PolicyError, "reading the prompt"):
+                    self._prefill(request)
+            except PolicyError as error:
+                request.settle(error)
+        return True
+
+    def _fail_all(self, error: PolicyError) -> None:
+        for request in self._live:
+            request.settle(error)
+        self._live.clear()
+        self._rows = RowCache()
+
+    def _prefill(self, request: Request) -> None:
+        beginning = self._prefixes.longest(request.ids)
+        known = beginning[0][0].shape[2] if beginning else 0
+        cache = PrefillCache(beginning)
+        fresh = torch.tensor([request.ids[known:]])
+        total = len(request.ids)
+        mask = torch.ones(total - known, total, dtype=torch.bool).tril(known)[None, None]
+        output = self._forward(fresh, torch.arange(known, total)[None], mask, cache)
+        self._prefixes.keep(request.ids, cache.pairs)
+        if self._choose([request], output)[0]:
+            self._finish(request)
+        else:
+            self._rows.add(cache.pairs, request.sampling.max_new_tokens)
+            self._live.append(request)
+
+    def _decode(self) -> None:
+        """One more token for every live row."""
+        for row in reversed(range(len(self._live))):
+            if self._live[row].future.cancelled():
+                self._drop(row)
+        if not self._live:
+            return
+        newest = torch.tensor([[request.sampled[-1]] for request in self._live])
+        positions = torch.tensor(self._rows.lengths)[:, None]
+        output = self._forward(newest, positions, self._rows.mask(), self._rows)
+        self._rows.advance()
+        done = self._choose(self._live, output)
+        for row in reversed(range(len(self._live))):
+            if done[row]:
+                self._finish(self._live[row])
+                self._drop(row)
+
+    def _drop(self, row: int) -> None:
+        self._rows.remove(row)
+        self._live[row] = self._live[-1]
+        self._live.pop()
+
+    def _forward(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, cache: Any) -> torch.Tensor:
+        """Logits of the last position of every row: [B, vocabulary]."""
+        output = self._loaded.model(
+            input_ids=ids,
+            position_ids=positions,
+            attention_mask=mask,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        return output.logits[:, -1].float()  # type: ignore[no-any-return]
+
+    def _choose(self, requests: list[Request], logits: torch.Tensor) -> list[bool]:
+        """Sample a token for each request; says which replies are complete."""
+        temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in requests])
+        logprobs = torch.log_softmax(logits / temperatures[:, None], -1)
+        done = []
+        for row, request in enumerate(requests):
+            token = _draw(logprobs[row], request)
+            request.sampled.append(token)
+            request.logprobs.append(float(logprobs[row, token]))
+            full = len(request.sampled) == request.sampling.max_new_tokens
+            done.append(full or token in self._loaded.tokenizer.end_ids)
+        return done
+
+    def _finish(self, request: Request) -> None:
+        stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids
+        text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
+        finish = Finish.STOP if stopped else Finish.LENGTH
+        request.settle(Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, self.version))
+
+
+def _draw(logprobs: torch.Tensor, request: Request) -> int:
+    """A token of one row. top_p keeps the fewest tokens whose probabilities reach it."""
+    sampling = request.sampling
+    if sampling.temperature == 0:
+        return int(logprobs.argmax())
+    probabilities = logprobs.exp()
+    if sampling.top_p < 1:
+        ordered, order = probabilities.sort(descending=True)
+        outside = ordered.cumsum(0) - ordered >= sampling.top_p
+        probabilities[order[outside]] = 0
+    return int(torch.multinomial(probabilities, 1, generator=request.generator))
