@@ -1,12 +1,12 @@
 """Everything clickgrad raises on purpose, and the one place where a foreign exception becomes one of ours.
 
-    ClickgradError
-    ├── UserError            the user can mend it: one line, exit code 2
-    └── InfraError           our machinery failed: an episode becomes CRASHED, a run exits with 1
-        ├── BrowserError
-        ├── WorldError
-        └── PolicyError
-    TokenLimit               the prompt no longer fits the model's context: ends the episode, counts
+ClickgradError
+├── UserError            the user can mend it: one line, exit code 2
+└── InfraError           our machinery failed: an episode becomes CRASHED, a run exits with 1
+    ├── BrowserError
+    ├── WorldError
+    └── PolicyError
+TokenLimit               the prompt no longer fits the model's context: ends the episode, counts
 """
 
 from __future__ import annotations

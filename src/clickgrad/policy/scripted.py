@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clickgrad.agent.grammar import ReplyFormat, render
 from clickgrad.errors import PolicyError
-from clickgrad.tasks.experts import Expert, expert
+from clickgrad.tasks.experts import Expert, ExpertLost, Move
 from clickgrad.types import Completion, Exit, Finish, Prompt, Sampling
 
 
@@ -27,8 +27,11 @@ class ExpertPolicy:
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
         if prompt.episode not in self._experts:
-            self._experts[prompt.episode] = expert(prompt.task)
-        move = self._experts[prompt.episode].move(prompt.observation)
+            self._experts[prompt.episode] = Expert(prompt.task)
+        try:
+            move = self._experts[prompt.episode].move(prompt.observation)
+        except ExpertLost as lost:
+            move = Move(Exit(f"lost: {lost}"), "Note: I am lost")  # the expert failed the task, not the machinery
         return written(render(move.action, move.remark, self._reply_format))
 
     def forget(self, episode: str) -> None:

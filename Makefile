@@ -1,0 +1,22 @@
+# Every target sets up what it needs: .venv, the pinned packages, a Chromium.
+.PHONY: train test check lint setup clean
+
+setup:
+	@bash scripts/setup.sh
+
+train: setup
+	.venv/bin/clickgrad train --config quick --run runs/quick
+
+test: setup
+	.venv/bin/python -m pytest
+
+lint: setup
+	.venv/bin/ruff format --check src tests
+	.venv/bin/ruff check src tests
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-cache
+
+check: lint test
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .hypothesis

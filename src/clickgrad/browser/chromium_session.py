@@ -1,0 +1,273 @@
+"""A session in Chromium: one context with its tabs, the thirteen page actions, and what happened on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING
+
+from clickgrad.browser.process import close_within
+from clickgrad.browser.render import Rendering, render
+from clickgrad.browser.snapshot import read_snapshot
+from clickgrad.browser.tab import SETTLE_S, Tab, load_script
+from clickgrad.errors import BrowserError, boundary
+from clickgrad.types import (
+    Click,
+    GoBackward,
+    GoForward,
+    Hover,
+    Observation,
+    PageAction,
+    PressEnter,
+    RightClick,
+    ScrollDown,
+    ScrollUp,
+    Search,
+    Select,
+    SwitchTab,
+    Type,
+    Wait,
+)
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Dialog, Page
+
+_OBSERVE = load_script("observe.js")
+_ACT = load_script("act.js")
+_PAGE_TEXT = "() => document.body ? document.body.innerText : ''"
+_CLOSE_S = 3.0
+_JPEG_QUALITY = 70
+
+
+class ChromiumSession:
+    """Made by `Browser.open`."""
+
+    def __init__(
+        self, context: BrowserContext, rendering: Rendering, timeout_s: float, on_close: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._context = context
+        self._rendering = rendering
+        self._timeout_s = timeout_s
+        self._on_close = on_close
+        self._key = secrets.token_hex(8)
+        self._tabs: list[Tab] = []
+        self._current = 0
+        self._notice = ""
+        self._events: list[str] = []  # what the page did by itself since the last action: dialogs, downloads
+        self._expected_tabs = 0
+        self._tab_came = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+        context.on("page", self._on_page)
+        context.on("dialog", self._on_dialog)
+
+    async def start(self, url: str, cookies: Iterable[tuple[str, str, str]] = ()) -> None:
+        with boundary(BrowserError, f"opening {url}"):
+            async with asyncio.timeout(self._timeout_s):
+                await self._context.add_cookies(
+                    [{"name": name, "value": value, "url": f"http://{host}/"} for host, name, value in cookies]
+                )
+                page = await self._context.new_page()
+                await self._watch_windows(self._tab)
+                await page.goto(url, wait_until="commit")
+        await self._tab.settle()
+
+    @property
+    def url(self) -> str:
+        return self._tab.page.url
+
+    @property
+    def _tab(self) -> Tab:
+        if not self._tabs:
+            raise BrowserError("the session has no open tab")
+        return self._tabs[self._current]
+
+    async def observe(self) -> Observation:
+        tab = self._tab
+        snapshot = read_snapshot(await tab.evaluate(_OBSERVE, self._key, "observing the page", self._timeout_s))
+        tab.title = snapshot.title
+        return Observation(
+            url=snapshot.url,
+            title=snapshot.title,
+            lines=render(snapshot, self._rendering),
+            elements=snapshot.elements,
+            tabs=tuple(tab.title for tab in self._tabs),
+            tab=self._current,
+            notice=self._notice,
+        )
+
+    async def page_text(self) -> str:
+        return await self._tab.evaluate(_PAGE_TEXT, None, "reading the page's text", self._timeout_s)
+
+    async def screenshot(self) -> bytes:
+        with boundary(BrowserError, "taking a screenshot"):
+            async with asyncio.timeout(self._timeout_s):
+                return await self._tab.page.screenshot(type="jpeg", quality=_JPEG_QUALITY, animations="disabled")
+
+    async def perform(self, action: PageAction) -> str:
+        self._events.clear()
+        with boundary(BrowserError, f"performing {type(action).__name__}"):
+            async with asyncio.timeout(self._timeout_s):
+                notice = await self._act(action)
+                if not notice:
+                    await self._settle(await_change=isinstance(action, Wait))
+        failed_url = self._tab.take_failed_url()
+        if failed_url:
+            self._events.append(f"{failed_url} could not be opened.")
+        self._notice = " ".join(filter(None, [notice, *self._events]))
+        return self._notice
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        try:
+            await close_within(_CLOSE_S, self._context.close())
+        finally:
+            await self._on_close()
+
+    # --- actions ---
+
+    async def _act(self, action: PageAction) -> str:
+        page = self._tab.page
+        match action:
+            case Click(element):
+                return await self._point("click", element, lambda x, y: page.mouse.click(x, y))
+            case RightClick(element):
+                return await self._point("right click", element, lambda x, y: page.mouse.click(x, y, button="right"))
+            case Hover(element):
+                return await self._point("hover", element, lambda x, y: page.mouse.move(x, y))
+            case Type(element, text):
+                return await self._type(element, text)
+            case Search(element, text):
+                return await self._type(element, text) or await self._press_enter()
+            case Select(element, option):
+                return (await self._prepare("select", element, option))[0]
+            case ScrollUp():
+                return (await self._prepare("scroll", 0, "-1"))[0]
+            case ScrollDown():
+                return (await self._prepare("scroll", 0, "1"))[0]
+            case PressEnter():
+                return await self._press_enter()
+            case SwitchTab(tab):
+                return await self._switch(tab)
+            case GoBackward():
+                return await self._travel(-1)
+            case GoForward():
+                return await self._travel(1)
+            case Wait():
+                return ""
+
+    async def _prepare(self, verb: str, element: int, text: str = "") -> tuple[str, float, float, bool]:
+        argument = {"key": self._key, "verb": verb, "id": element, "text": text}
+        answer = json.loads(await self._tab.page.evaluate(_ACT, argument))
+        return answer["notice"], answer.get("x", 0.0), answer.get("y", 0.0), answer.get("keys", False)
+
+    async def _point(self, verb: str, element: int, use: Callable[[float, float], Awaitable[None]]) -> str:
+        notice, x, y, _ = await self._prepare(verb, element)
+        if not notice:
+            await use(x, y)
+        return notice
+
+    async def _type(self, element: int, text: str) -> str:
+        notice, _, _, keys = await self._prepare("type", element, text)
+        if notice or not keys:
+            return notice
+        keyboard = self._tab.page.keyboard
+        if not text:
+            await keyboard.press("Delete")
+            return ""
+        # All but the last character at once is fast; the last one as a key wakes what listens to keys.
+        if text[:-1]:
+            await keyboard.insert_text(text[:-1])
+        await keyboard.type(text[-1])
+        return ""
+
+    async def _press_enter(self) -> str:
+        await self._tab.page.keyboard.press("Enter")
+        return ""
+
+    async def _switch(self, tab: int) -> str:
+        if not 0 <= tab < len(self._tabs):
+            return f"There is no tab {tab}."
+        self._current = tab
+        await self._tab.page.bring_to_front()
+        return ""
+
+    async def _travel(self, direction: int) -> str:
+        from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+        history = await (await self._tab.protocol()).send("Page.getNavigationHistory")
+        target = history["currentIndex"] + direction
+        inside = 0 <= target < len(history["entries"])
+        if not inside or history["entries"][target]["url"] == "about:blank":
+            return f"There is no page to go {'back' if direction < 0 else 'forward'} to."
+        page = self._tab.page
+        go = page.go_back if direction < 0 else page.go_forward
+        try:
+            await go(wait_until="commit", timeout=SETTLE_S * 1000)
+        except PlaywrightTimeout:
+            return "The page did not come in time."
+        return ""
+
+    # --- what the page does by itself ---
+
+    async def _settle(self, *, await_change: bool) -> None:
+        tab = self._tab
+        await tab.settle(await_change=await_change)
+        if self._expected_tabs > 0:
+            try:
+                async with asyncio.timeout(SETTLE_S):
+                    while self._expected_tabs > 0:
+                        self._tab_came.clear()
+                        await self._tab_came.wait()
+            except TimeoutError:
+                self._expected_tabs = 0
+        if self._tab is not tab:
+            await self._tab.settle()
+
+    def _on_page(self, page: Page) -> None:
+        tab = Tab(page)
+        self._tabs.append(tab)
+        self._current = len(self._tabs) - 1
+        page.on("close", lambda _: self._forget(tab))
+        page.on("crash", lambda _: self._forget(tab))
+        page.on("download", lambda _: self._events.append("The page offered a download, which was refused."))
+        if self._current > 0:
+            self._expected_tabs = max(0, self._expected_tabs - 1)
+            self._tab_came.set()
+            self._spawn(self._watch_windows(tab))
+
+    async def _watch_windows(self, tab: Tab) -> None:
+        """Playwright reports a new tab only when it has loaded; the protocol says at once that one will come."""
+        protocol = await tab.protocol()
+        protocol.on("Page.windowOpen", lambda _: self._expect_tab())
+        await protocol.send("Page.enable")
+
+    def _expect_tab(self) -> None:
+        self._expected_tabs += 1
+
+    def _forget(self, tab: Tab) -> None:
+        if tab not in self._tabs:
+            return
+        index = self._tabs.index(tab)
+        self._tabs.remove(tab)
+        if index <= self._current:
+            self._current = max(0, self._current - 1)
+
+    def _on_dialog(self, dialog: Dialog) -> None:
+        if dialog.type != "beforeunload":
+            self._events.append(f'The page showed a dialog ({dialog.type}), which was accepted: "{dialog.message}"')
+        self._spawn(dialog.accept(dialog.default_value))
+
+    def _spawn(self, work: Awaitable[None]) -> None:
+        async def run() -> None:
+            await close_within(self._timeout_s, work)
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,115 @@
+"""One running Chromium with the Playwright driver that holds it. Owns both processes from start to certain end."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import uuid
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from clickgrad.browser.chromium import switches
+from clickgrad.errors import BrowserError, boundary
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser as PlaywrightBrowser
+    from playwright.async_api import Playwright
+
+CLOSE_TIMEOUT_S = 5.0
+
+
+class ChromiumProcess:
+    """A browser of its own driver: when either dies, both are replaced together."""
+
+    def __init__(self, driver: Playwright, browser: PlaywrightBrowser, processes: tuple[psutil.Process, ...]) -> None:
+        self.browser = browser
+        self.processes = processes  # the driver and Chromium's main process
+        self._driver = driver
+        self._ended = False
+        atexit.register(self.kill)
+
+    @classmethod
+    async def launch(cls, executable: Path, hosts: Mapping[str, str], timeout_s: float) -> ChromiumProcess:
+        from playwright.async_api import async_playwright
+
+        # Chromium ignores a switch it does not know; by it we tell our process from any other.
+        mark = f"--clickgrad-owner={uuid.uuid4().hex}"
+        driver = None
+        try:
+            with boundary(BrowserError, "launching Chromium"):
+                async with asyncio.timeout(timeout_s):
+                    driver = await async_playwright().start()
+                    browser = await driver.chromium.launch(
+                        executable_path=executable,
+                        args=[*switches(hosts), mark],
+                        chromium_sandbox=os.geteuid() != 0,
+                        # The owner of the session decides when the browser ends, not the terminal.
+                        handle_sigint=False,
+                        handle_sigterm=False,
+                        handle_sighup=False,
+                    )
+        except BaseException:
+            _kill_tree(_find_owned(mark))
+            if driver is not None:
+                await close_within(CLOSE_TIMEOUT_S, driver.stop())
+            raise
+        return cls(driver, browser, _find_owned(mark))
+
+    @property
+    def alive(self) -> bool:
+        return not self._ended and self.browser.is_connected()
+
+    async def end(self) -> None:
+        """Close politely within a bound, then make sure."""
+        if self._ended:
+            return
+        self._ended = True
+        try:
+            await close_within(CLOSE_TIMEOUT_S, self.browser.close())
+            await close_within(CLOSE_TIMEOUT_S, self._driver.stop())
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        atexit.unregister(self.kill)
+        self._ended = True
+        _kill_tree(self.processes)
+
+
+async def close_within(timeout_s: float, closing: Awaitable[object]) -> None:
+    """Close something that may be dead already: failing or hanging is as good as closed, its owner makes sure."""
+    with suppress(BrowserError), boundary(BrowserError, "closing"):
+        async with asyncio.timeout(timeout_s):
+            await closing
+
+
+def _find_owned(mark: str) -> tuple[psutil.Process, ...]:
+    """Chromium's main process that carries our mark, and the driver that is its parent."""
+    found: list[psutil.Process] = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            arguments = process.cmdline()
+            # Chromium's helpers may repeat the switches of the main process, but they have a type.
+            if mark in arguments and not any(a.startswith("--type=") for a in arguments):
+                driver = process.parent()
+                found += [process] if driver is None or driver.pid == os.getpid() else [process, driver]
+    return tuple(found)
+
+
+def _kill_tree(processes: tuple[psutil.Process, ...]) -> None:
+    ended: list[psutil.Process] = []
+    for process in processes:
+        with suppress(psutil.Error):
+            children = process.children(recursive=True)
+            process.kill()
+            for child in children:
+                with suppress(psutil.Error):
+                    child.kill()
+            ended += children
+    # The driver is our own child: asyncio reaps it, so only its descendants are waited for here.
+    psutil.wait_procs(ended, timeout=1.0)

@@ -1,0 +1,83 @@
+"""From a snapshot to the lines the model reads: `outline`, made for few tokens, and `html`, shaped like the paper's.
+
+In an outline every word follows a space, so that a tokenizer cuts it as it cuts the same word in the goal.
+
+    [3] link Blue Ceramic Mug
+    $12.50, 4.5 stars
+    [5] textbox Search = blue
+    [7] select Sort by = Name (Name, Price low to high, Rating)
+    [9] button Add to Cart (disabled)
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Literal
+
+from clickgrad.browser.snapshot import Control, Snapshot, Text
+
+Rendering = Literal["outline", "html"]
+
+MORE_ABOVE = "… more above, scroll up"
+MORE_BELOW = "… more below, scroll down"
+OPTIONS_SHOWN = 60
+_BUTTON_TYPES = ("button", "submit", "reset", "image")
+
+
+def render(snapshot: Snapshot, rendering: Rendering) -> tuple[str, ...]:
+    line = _outline_line if rendering == "outline" else _html_line
+    above = (MORE_ABOVE,) if snapshot.above else ()
+    below = (MORE_BELOW,) if snapshot.below else ()
+    return above + tuple(line(item) for item in snapshot.items) + below
+
+
+def _shown_options(control: Control) -> list[str]:
+    hidden = len(control.options) - OPTIONS_SHOWN
+    return [*control.options[:OPTIONS_SHOWN], *([f"{hidden} more"] if hidden > 0 else [])]
+
+
+def _outline_line(item: Text | Control) -> str:
+    if isinstance(item, Text):
+        return item.text
+    words = [f"[{item.id}] {item.role}"]
+    if item.name:
+        words.append(item.name)
+    # A link's or a button's name says all; a field is worth a "=" only when there is something in it.
+    if item.value:
+        words.append(f"= {item.value}")
+    if item.options:
+        words.append(f"({', '.join(_shown_options(item))})")
+    if item.states:
+        words.append(f"({', '.join(item.states)})")
+    return " ".join(words)
+
+
+def _html_line(item: Text | Control) -> str:
+    if isinstance(item, Text):
+        return f"<{item.tag}> {item.text} </{item.tag}>"
+    tag = item.tag or "button"
+    attributes = "".join(f' {name}="{escape(value)}"' for name, value in _attributes(item) if value)
+    opening = f'<{tag} id="{item.id}"{attributes}>'
+    if tag == "input":
+        return opening
+    if tag == "select":
+        options = (f"<option{' selected' if o == item.value else ''}> {o} </option>" for o in _shown_options(item))
+        return " ".join([opening, *options, "</select>"])
+    content = item.value if item.role == "textbox" else item.name
+    return " ".join(part for part in (opening, content, f"</{tag}>") if part)
+
+
+def _attributes(control: Control) -> list[tuple[str, str]]:
+    """The attributes the paper keeps. A field's label is dropped from the text around it, hence its title here."""
+    field = control.tag in ("input", "select", "textarea") or control.role == "textbox"
+    clicked = control.type in _BUTTON_TYPES
+    checkable = control.value in ("on", "off") and control.role != "textbox"
+    checked = ("checked",) if checkable and control.value == "on" else ()
+    value = control.name if clicked else control.value
+    return [
+        ("type", control.type),
+        ("title", control.name if field and not clicked and control.name != control.placeholder else ""),
+        ("placeholder", control.placeholder),
+        ("value", value if control.tag == "input" and not checkable else ""),
+        ("status", " ".join(checked + control.states)),
+    ]

@@ -1,0 +1,127 @@
+"""One tab: its page, the requests it has in flight, and waiting until it has settled. Knows nothing of actions."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from clickgrad.errors import BrowserError, boundary
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Frame, Page, Request
+
+QUIET_MS = 50
+CHANGE_MS = 1000  # how long Wait waits for something to happen
+SETTLE_S = 3.0
+# A page that never stops changing, such as one with a clock, is taken as it is after this.
+DOM_LIMIT_MS = 1000
+# These stay open as long as the page does.
+_ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "beacon"})
+
+
+def load_script(name: str) -> str:
+    return resources.files("clickgrad.browser").joinpath(name).read_text(encoding="utf-8")
+
+
+_SETTLE = load_script("settle.js")
+
+
+class Tab:
+    """`title` is the last one seen, so that listing the tabs never waits for a hung one."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.title = ""
+        self.failed_url = ""  # of the last navigation that failed, until taken
+        self._navigation: Request | None = None
+        self._in_flight: set[Request] = set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._protocol: CDPSession | None = None
+        page.on("request", self._on_request)
+        page.on("requestfinished", self._on_finished)
+        page.on("requestfailed", self._on_failed)
+        page.on("framenavigated", self._on_navigated)
+        page.on("download", lambda _: self._navigation_over())
+
+    @property
+    def crashed(self) -> bool:
+        return self.page.is_closed()
+
+    async def protocol(self) -> CDPSession:
+        if self._protocol is None:
+            self._protocol = await self.page.context.new_cdp_session(self.page)
+        return self._protocol
+
+    async def evaluate(self, script: str, argument: object, doing: str, timeout_s: float) -> str:
+        with boundary(BrowserError, doing):
+            async with asyncio.timeout(timeout_s):
+                return str(await self.page.evaluate(script, argument))
+
+    async def settle(self, *, await_change: bool = False) -> None:
+        """Wait until navigation is committed and parsed, requests are done and the DOM is quiet, or the time is up."""
+        from playwright.async_api import Error
+
+        argument = {"quiet_ms": QUIET_MS, "limit_ms": DOM_LIMIT_MS, "change_ms": CHANGE_MS if await_change else 0}
+        try:
+            async with asyncio.timeout(SETTLE_S):
+                while not self.page.is_closed():
+                    await self._idle.wait()
+                    try:
+                        await self.page.evaluate(_SETTLE, argument)
+                    except Error:
+                        # The document went away under the script: a navigation. The next round waits for its successor.
+                        if not self.page.is_closed():
+                            await self.page.wait_for_load_state("domcontentloaded")
+                        continue
+                    if self._idle.is_set():
+                        return
+        except TimeoutError:
+            # Requests that take longer than this must not cost the next action another deadline.
+            self._in_flight.clear()
+            self._navigation_over()
+        except Error as error:
+            raise BrowserError(f"waiting for the page: {error.message.splitlines()[0]}") from error
+
+    def take_failed_url(self) -> str:
+        url, self.failed_url = self.failed_url, ""
+        return url
+
+    def _is_main_navigation(self, request: Request) -> bool:
+        return request.is_navigation_request() and request.frame == self.page.main_frame
+
+    def _on_request(self, request: Request) -> None:
+        if request.resource_type in _ENDLESS:
+            return
+        if self._is_main_navigation(request):
+            self._navigation = request
+        self._in_flight.add(request)
+        self._idle.clear()
+
+    def _on_finished(self, request: Request) -> None:
+        # A finished navigation request still has to be committed: `framenavigated` ends it.
+        self._in_flight.discard(request)
+        self._check_idle()
+
+    def _on_failed(self, request: Request) -> None:
+        self._in_flight.discard(request)
+        if request is self._navigation:
+            if request.failure != "net::ERR_ABORTED":
+                self.failed_url = request.url
+            self._navigation = None
+        self._check_idle()
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if frame == self.page.main_frame and self._navigation is not None:
+            # The old document's requests went with it, whether or not their end was reported.
+            self._in_flight.clear()
+            self._navigation_over()
+
+    def _navigation_over(self) -> None:
+        self._navigation = None
+        self._check_idle()
+
+    def _check_idle(self) -> None:
+        if self._navigation is None and not self._in_flight:
+            self._idle.set()

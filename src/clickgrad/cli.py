@@ -1,0 +1,236 @@
+"""The command line. Heavy imports wait until the arguments are known; a user's mistake is one line and exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from clickgrad import __version__
+from clickgrad.errors import ClickgradError, UserError
+
+DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = build_parser().parse_args(arguments)
+    # A terminated run cleans up as an interrupted one does.
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return int(options.run_command(options))
+    except UserError as error:
+        return _complain(str(error), MISTAKE)
+    except ClickgradError as error:
+        return _complain(f"{type(error).__name__}: {error}", FAILED)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "transformers", "peft", "safetensors", "gguf"):
+            raise
+        return _complain(f"{error.name} is not installed: pip install 'clickgrad[torch]'", MISTAKE)
+    except BrokenPipeError:
+        # The reader of our output went away (`clickgrad tasks | head`): nothing is left to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except OSError as error:
+        if error.errno not in NO_PLACE:
+            raise
+        place = error.filename or "the run folder"
+        return _complain(
+            f"cannot write {place} ({error.strerror}): make room or permit writing, then run it again", MISTAKE
+        )
+    except KeyboardInterrupt:
+        return _complain("interrupted; the same command goes on from here", INTERRUPTED)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _complain(text: str, code: int) -> int:
+    print(f"clickgrad: {text}", file=sys.stderr)
+    return code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="clickgrad", description="Multi-turn reinforcement learning of web agents, in a real browser."
+    )
+    parser.add_argument("--version", action="version", version=f"clickgrad {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    train = _command(
+        commands, "train", _train, "demonstrations, cloning, reinforcement, with an evaluation around each"
+    )
+    _recipe_options(train, "runs/train")
+
+    demos = _command(commands, "demos", _demos, "record demonstrations by the scripted experts")
+    demos.add_argument("--out", type=Path, required=True, metavar="FILE", help="trajectory file to write, *.jsonl.zst")
+    _config_options(demos)
+
+    clone = _command(commands, "clone", _clone, "behaviour cloning on demonstrations")
+    clone.add_argument("--demos", type=Path, metavar="FILE", help="demonstrations; recorded first when not given")
+    _recipe_options(clone, "runs/clone")
+
+    reinforce = _command(commands, "reinforce", _reinforce, "M-GRPO on live episodes")
+    reinforce.add_argument("--start", metavar="MODEL", help="model or run folder to start from (default: model.path)")
+    _recipe_options(reinforce, "runs/reinforce")
+
+    evaluate = _command(commands, "evaluate", _evaluate, "success rate of a policy on a suite")
+    evaluate.add_argument(
+        "--policy",
+        metavar="P",
+        help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, or a run folder (default: model.path)",
+    )
+    evaluate.add_argument("--json", action="store_true", help="print the figures as one JSON object")
+    _recipe_options(evaluate, "runs/evaluate")
+
+    tasks = _command(commands, "tasks", _tasks, "list the tasks of a suite")
+    tasks.add_argument("--suite", default="pocket", help="pocket, or a JSON file of tasks")
+    tasks.add_argument("--split", choices=("train", "test", "demo", "all"), default="all")
+    tasks.add_argument("--json", action="store_true", help="one JSON object a line")
+
+    serve = _command(commands, "serve", _serve, "open the bundled sites in your own browser")
+    serve.add_argument("--port", type=int, default=8080)
+
+    doctor = _command(commands, "doctor", _doctor, "what this machine has, and what will work on it")
+    doctor.add_argument("--json", action="store_true")
+    return parser
+
+
+def _command(commands, name: str, run, text: str) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(run_command=run)
+    return parser
+
+
+def _config_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="F", help="a TOML file or the name of a preset")
+    parser.add_argument("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated")
+    parser.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
+
+
+def _recipe_options(parser: argparse.ArgumentParser, folder: str) -> None:
+    parser.add_argument("--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})")
+    _config_options(parser)
+
+
+def _train(options: argparse.Namespace) -> int:
+    from clickgrad.config import load_config
+
+    config = load_config(options.config or "quick", options.set, "train")
+    if options.dry_run:
+        return _print_plan(config, "train", options.run)
+    from clickgrad.recipes.train import train
+
+    report = train(config, options.run)
+    print(f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}")
+    return DONE
+
+
+def _demos(options: argparse.Namespace) -> int:
+    from clickgrad.config import load_config
+
+    config = load_config(options.config, options.set, "demos")
+    if options.dry_run:
+        return _print_plan(config, "demos", options.out)
+    from clickgrad.recipes.demos import record_demos
+
+    passed = record_demos(config, options.out)
+    turns = sum(len(demonstration.turns) for demonstration in passed)
+    print(f"{len(passed)} demonstrations with {turns} turns in {options.out}")
+    return DONE
+
+
+def _clone(options: argparse.Namespace) -> int:
+    from clickgrad.config import load_config
+
+    config = load_config(options.config, options.set, "clone")
+    if options.dry_run:
+        return _print_plan(config, "clone", options.run)
+    from clickgrad.recipes.clone import clone
+
+    print(f"cloned model: {clone(config, options.run, options.demos)}")
+    return DONE
+
+
+def _reinforce(options: argparse.Namespace) -> int:
+    from clickgrad.config import load_config
+
+    config = load_config(options.config, options.set, "reinforce")
+    if options.dry_run:
+        return _print_plan(config, "reinforce", options.run)
+    from clickgrad.recipes.reinforce import reinforce
+
+    print(f"trained model: {reinforce(config, options.start or config.model.path, options.run)}")
+    return DONE
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from clickgrad.config import load_config
+
+    config = load_config(options.config, options.set, "evaluate")
+    if options.dry_run:
+        return _print_plan(config, "evaluate", options.run)
+    from clickgrad.recipes.evaluate import evaluate
+
+    report = evaluate(config, options.policy or f"torch:{config.model.path}", options.run, quiet=options.json)
+    print(json.dumps(report.plain()) if options.json else f"{report.policy}: {report.success}")
+    return DONE
+
+
+def _print_plan(config, command: str, folder: Path) -> int:  # type: ignore[no-untyped-def]
+    import tomli_w
+
+    from clickgrad.config import READ_BY
+    from clickgrad.recipes.wiring import chosen_tasks
+
+    plan = {name: value for name, value in config.model_dump().items() if name in READ_BY[command]}
+    print(f"# clickgrad {command} in {folder}")
+    for split in ("demo", "train", "test"):
+        print(f"# tasks to choose from, {split}: {len(chosen_tasks(config, split))}")
+    print(tomli_w.dumps(plan), end="")
+    return DONE
+
+
+def _tasks(options: argparse.Namespace) -> int:
+    from clickgrad.codec import to_plain
+    from clickgrad.tasks.suites import load_tasks
+
+    shown = ("id", "suite", "split", "sites", "template", "intent", "expert_turns", "checks")
+    for task in load_tasks(options.suite, options.split):
+        if options.json:
+            plain = to_plain(task)
+            print(json.dumps({name: plain[name] for name in shown}))
+        else:
+            print(f"{task.id:<32} {task.split:<6} {task.expert_turns or '?':>2} turns  {task.intent}")
+    return DONE
+
+
+def _serve(options: argparse.Namespace) -> int:
+    import threading
+
+    from clickgrad.worlds.arena import Arena
+
+    with Arena(port=options.port, default_world=True) as arena:
+        for host in arena.hosts:
+            print(f"http://{host}:{options.port}/")
+        print("Ctrl-C ends it; nothing you do there is kept.", flush=True)
+        threading.Event().wait()
+    return DONE
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.doctor import examine
+
+    findings = examine()
+    if options.json:
+        print(json.dumps(findings.plain()))
+    else:
+        print(findings.text())
+    return DONE if findings.can_train else FAILED

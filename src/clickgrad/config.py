@@ -1,0 +1,173 @@
+"""What a user can set: TOML files and `--set a.b=value`, checked before anything starts. Only recipes read it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from clickgrad.errors import UserError
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ModelSection(Section):
+    path: str = "smollm2"  # a transformers folder, a Hugging Face id, or the embedded smollm2
+    threads: int = Field(0, ge=0)  # of torch; 0 leaves the choice to torch
+
+
+class TasksSection(Section):
+    suite: str = "pocket"  # or the path of a JSON file of tasks
+    seed: int = 0  # of the universe
+    templates: list[str] = []  # only these; empty means all
+    max_expert_turns: int = Field(0, ge=0)  # only tasks that an expert does in so many turns; 0 means all
+
+
+class AgentSection(Section):
+    reply_format: Literal["plain", "thinking"] = "plain"
+    system: Literal["short", "full"] = "short"
+    rendering: Literal["outline", "html"] = "outline"
+    page_tokens: int = Field(320, ge=16)
+    max_turns: int = Field(8, ge=1)
+    max_new_tokens: int = Field(48, ge=1)
+
+
+class RolloutSection(Section):
+    concurrency: int = Field(16, ge=1)
+    retries: int = Field(2, ge=0)
+    episode_s: float = Field(600.0, gt=0)
+    reply_s: float = Field(300.0, gt=0)
+    screenshots: bool = False
+
+
+class LoraSection(Section):
+    rank: int = Field(16, ge=0)  # 0 trains all parameters
+    alpha: int = Field(32, ge=1)
+
+
+class CloneSection(Section):
+    demos: int = Field(240, ge=1)
+    epochs: int = Field(1, ge=1)
+    lr: float = Field(1e-3, gt=0)
+    warmup: float = Field(0.05, ge=0, le=1)
+    batch: int = Field(16, ge=1)  # turns
+    micro_tokens: int = Field(2048, ge=1)
+    save_every: int = Field(10, ge=1)
+
+
+class ReinforceSection(Section):
+    steps: int = Field(10, ge=1)
+    groups: int = Field(4, ge=1)  # tasks a step
+    group_size: int = Field(8, ge=2)
+    max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members fared alike
+    lr: float = Field(1e-4, gt=0)
+    clip: float = Field(0.2, gt=0)
+    kl_beta: float = Field(0.001, ge=0)
+    normalizer: Literal["paper", "constant", "token"] = "paper"
+    temperature: float = Field(1.0, gt=0)
+    micro_tokens: int = Field(2048, ge=1)
+    save_every: int = Field(1, ge=1)
+
+
+class EvaluateSection(Section):
+    split: Literal["train", "test", "demo", "all"] = "test"
+    attempts: int = Field(1, ge=1)
+    limit: int = Field(0, ge=0)  # evaluate only the first so many tasks; 0 means all
+    temperature: float = Field(0.0, ge=0)  # 0 is greedy
+
+
+class Config(Section):
+    seed: int = 0
+    model: ModelSection = ModelSection()
+    tasks: TasksSection = TasksSection()
+    agent: AgentSection = AgentSection()
+    rollout: RolloutSection = RolloutSection()
+    lora: LoraSection = LoraSection()
+    clone: CloneSection = CloneSection()
+    reinforce: ReinforceSection = ReinforceSection()
+    evaluate: EvaluateSection = EvaluateSection()
+
+
+COMMON = ("seed", "model", "tasks", "agent", "rollout")
+READ_BY = {  # which sections a command looks at; `--set` on any other would be silent, so it is refused
+    "demos": ("seed", "tasks", "agent", "rollout", "clone"),
+    "clone": (*COMMON, "lora", "clone"),
+    "reinforce": (*COMMON, "lora", "reinforce"),
+    "evaluate": (*COMMON, "evaluate"),
+    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate"),
+}
+
+
+def presets() -> list[str]:
+    folder = resources.files("clickgrad") / "presets"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def load_config(source: str | None, settings: Sequence[str], command: str) -> Config:
+    """`source` is a preset's name or a TOML file; `settings` are `a.b=value` in TOML's notation of values."""
+    values = _read(source) if source else {}
+    for setting in settings:
+        _apply(values, setting, command)
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        origin = f"{source}: " if source else ""
+        if first["type"] == "extra_forbidden":
+            raise UserError(f"{origin}unknown option {where}: {_known(first['loc'])}") from None
+        raise UserError(f"{origin}option {where}: {first['msg'].lower()}, not {first['input']!r}") from None
+
+
+def _read(source: str) -> dict[str, Any]:
+    if source in presets():
+        text = (resources.files("clickgrad") / "presets" / f"{source}.toml").read_text()
+    else:
+        try:
+            text = Path(source).read_text()
+        except OSError as error:
+            known = ", ".join(presets())
+            raise UserError(f"config {source}: {error.strerror}; give a TOML file or a preset ({known})") from None
+        except UnicodeDecodeError:
+            raise UserError(f"config {source} is not a text file; give a TOML file") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"config {source} is not TOML: {error}") from None
+
+
+def _apply(values: dict[str, Any], setting: str, command: str) -> None:
+    path, equals, text = setting.partition("=")
+    parts = path.strip().split(".")
+    if not equals or not all(parts):
+        raise UserError(f"--set {setting!r}: write it as section.option=value")
+    if parts[0] in Config.model_fields and parts[0] not in READ_BY[command]:
+        raise UserError(f"--set {path}: `clickgrad {command}` does not read the section {parts[0]}")
+    for part in parts[:-1]:
+        values = values.setdefault(part, {})
+        if not isinstance(values, dict):
+            raise UserError(f"--set {path}: {part} is not a section")
+    values[parts[-1]] = _value(text.strip())
+
+
+def _value(text: str) -> Any:
+    """A TOML value; a bare word is a string, as people expect on a command line."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _known(where: tuple[int | str, ...]) -> str:
+    section: type[BaseModel] = Config
+    for part in where[:-1]:
+        annotation = section.model_fields[str(part)].annotation
+        assert isinstance(annotation, type)
+        section = annotation
+    return "known here are " + ", ".join(section.model_fields)

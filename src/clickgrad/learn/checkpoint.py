@@ -1,0 +1,85 @@
+"""Checkpoints: all that a run needs to go on, written so that a half-written one is never mistaken for a whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+
+from clickgrad.errors import UserError
+from clickgrad.learn.trainee import Trainee
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands after a step. Counters are totals since the run began."""
+
+    step: int = 0
+    tasks_taken: int = 0  # position in the endless shuffled sequence of tasks
+    episodes: int = 0
+    crashed: int = 0
+    skipped_groups: int = 0
+
+
+def step_folder(root: Path, step: int) -> Path:
+    return root / f"step-{step:04d}"
+
+
+def step_of(folder: Path) -> int:
+    return int(folder.name.removeprefix("step-"))
+
+
+def latest(root: Path) -> Path | None:
+    """The newest whole checkpoint: only a finished one has its final name."""
+    return max(root.glob("step-[0-9]*"), default=None)
+
+
+def save(root: Path, progress: Progress, trainee: Trainee, optimizer: torch.optim.Optimizer, keep: int) -> None:
+    final = step_folder(root, progress.step)
+    partial = root / f".partial-{final.name}"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    safetensors.torch.save_file(trainee.weights(), partial / "weights.safetensors")
+    torch.save(optimizer.state_dict(), partial / "optimizer.pt")
+    state = {"format": FORMAT} | {name: getattr(progress, name) for name in Progress.__dataclass_fields__}
+    (partial / "progress.json").write_text(json.dumps(state))
+    for file in partial.iterdir():
+        _flush(file)
+    shutil.rmtree(final, ignore_errors=True)
+    partial.rename(final)
+    _flush(root)
+    for old in sorted(root.glob("step-[0-9]*"))[:-keep]:
+        shutil.rmtree(old)
+
+
+def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Progress:
+    try:
+        state: dict[str, Any] = json.loads((folder / "progress.json").read_text())
+        if state.pop("format") != FORMAT:
+            raise UserError(f"checkpoint {folder} is of another version of clickgrad; start the run in a new folder")
+        trainee.load_weights(safetensors.torch.load_file(folder / "weights.safetensors"))
+        optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
+        return Progress(**state)
+    except UserError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, safetensors.SafetensorError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(
+            f"checkpoint {folder} cannot be read ({reason}): delete it to go on from the one before"
+        ) from error
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

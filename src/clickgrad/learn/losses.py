@@ -1,0 +1,56 @@
+"""The two losses, as functions of logprobs alone.
+
+Shapes: B turns, K reply positions; `loss_BK` is 1 where a sampled token stands. Each returns the batch's share of the
+loss: turns are averaged over their own tokens, then summed by weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from clickgrad.learn.logprobs import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class GrpoTerms:
+    loss: torch.Tensor
+    ratio_clipped: torch.Tensor  # number of tokens on which the clip acted
+    kl: torch.Tensor  # summed over tokens, k3 against the reference
+
+
+def mean_over_tokens(values_BK: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """[B]: the mean of each turn over the tokens it sampled."""
+    # where, not a product: padding may hold infinities, and 0 * inf is NaN.
+    kept = torch.where(batch.loss_BK > 0, values_BK, torch.zeros_like(values_BK))
+    return kept.sum(1) / batch.loss_BK.sum(1)
+
+
+def clone_loss(logprobs_BK: torch.Tensor, batch: Batch) -> torch.Tensor:
+    return -(batch.weights_B * mean_over_tokens(logprobs_BK, batch)).sum()
+
+
+def grpo_loss(
+    logprobs_BK: torch.Tensor,
+    reference_BK: torch.Tensor | None,
+    batch: Batch,
+    clip: float,
+    kl_beta: float,
+) -> GrpoTerms:
+    """min(rho A, clip(rho) A) - beta KL, rho against the policy that sampled.
+
+    KL is the k3 estimator, exp(d) - d - 1 with d = log reference - log policy: never negative, unbiased.
+    """
+    ratio = torch.exp(logprobs_BK - batch.old_logprobs_BK)
+    advantages = batch.advantages_B[:, None]
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    gain = torch.minimum(ratio * advantages, clipped * advantages)
+    kl = torch.zeros_like(logprobs_BK)
+    if reference_BK is not None:
+        away = reference_BK - logprobs_BK
+        kl = torch.exp(away) - away - 1
+    loss = -(batch.weights_B * mean_over_tokens(gain - kl_beta * kl, batch)).sum()
+    sampled = batch.loss_BK > 0
+    acted = (clipped * advantages < ratio * advantages) & sampled
+    return GrpoTerms(loss, acted.sum(), torch.where(sampled, kl, 0).detach().sum())

@@ -1,0 +1,72 @@
+"""A run's folder: its resolved configuration, and the promise that one process at a time writes to it."""
+
+from __future__ import annotations
+
+import fcntl
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import tomli_w
+
+from clickgrad.config import READ_BY, Config
+from clickgrad.errors import UserError
+
+MODEL, CHECKPOINTS, METRICS, TRAJECTORIES = "model", "checkpoints", "metrics.jsonl", "trajectories"
+FREE = {  # what may change between two sittings of the same run: how it is run and how long, not what it learns
+    "reinforce.steps",
+    "reinforce.save_every",
+    "clone.save_every",
+    "rollout.concurrency",
+    "rollout.retries",
+    "rollout.episode_s",
+    "rollout.reply_s",
+}
+
+
+@contextmanager
+def open_run(folder: Path, config: Config, command: str, model: str = "") -> Iterator[Path]:
+    """Make or reopen the folder. A run goes on only with the options it was started with."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = open(folder / ".lock", "w")  # noqa: SIM115 - held until the run ends
+    except OSError as error:
+        raise UserError(
+            f"cannot write to the run folder {folder} ({error.strerror}); choose another with --run"
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UserError(f"the run folder {folder} is in use by another process; wait, or choose another") from None
+        options = {name: value for name, value in config.model_dump().items() if name in READ_BY[command]}
+        options |= {"command": command} | ({"start": model} if model else {})
+        _settle_options(folder / "config.toml", options)
+        yield folder
+
+
+def _settle_options(path: Path, options: dict[str, object]) -> None:
+    if path.exists():
+        try:
+            before = dict(_flat(tomllib.loads(path.read_text())))
+        except ValueError as error:
+            raise UserError(f"{path} cannot be read ({error}); choose a new folder with --run") from None
+        now = dict(_flat(options))
+        for name in sorted(before.keys() | now.keys()):
+            if name not in FREE and before.get(name) != now.get(name):
+                raise UserError(
+                    f"{path.parent} was started with {name} = {before.get(name)!r}, not {now.get(name)!r}; "
+                    "use the same options, or a new folder with --run"
+                )
+    partial = path.with_suffix(".partial")
+    partial.write_text(tomli_w.dumps(options))
+    partial.replace(path)
+
+
+def _flat(options: dict[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in options.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,171 @@
+"""One episode: a policy, a task, a venue; a trajectory comes out, whatever happens.
+
+The agent's own limits (turns, tokens, time) end an episode and count. What breaks in our machinery makes it CRASHED,
+and a missing verdict UNJUDGED: both without a reward.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from clickgrad.agent.grammar import parse
+from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.errors import InfraError, PolicyError, TokenLimit
+from clickgrad.policy.protocol import Policy
+from clickgrad.rollout.venue import Venue, Visit
+from clickgrad.tasks.checks import judge
+from clickgrad.types import (
+    Completion,
+    End,
+    Evidence,
+    Exit,
+    Outcome,
+    Prompt,
+    Sampling,
+    Task,
+    Trajectory,
+    Turn,
+    Unparsable,
+    Verdict,
+)
+
+UNJUDGED = Verdict(Outcome.UNJUDGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    max_turns: int
+    max_new_tokens: int
+    temperature: float = 1.0
+    top_p: float = 1.0
+    episode_s: float = 600.0  # looked at between turns; within a turn every wait has a deadline of its own
+    reply_s: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who acts: a policy, what it is shown, and what it may use up."""
+
+    policy: Policy
+    builder: PromptBuilder
+    limits: Limits
+    save_screenshot: Callable[[str, bytes], str] | None = None  # (name, jpeg) to the file's name
+
+
+@dataclass(slots=True)
+class _Course:
+    """What an episode has come to so far."""
+
+    turns: list[Turn] = field(default_factory=list)
+    end: End = End.TURN_LIMIT
+    answer: str | None = None
+    verdict: Verdict = UNJUDGED
+    error: str | None = None
+
+
+async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: Venue) -> Trajectory:
+    course = _Course()
+    started = time.monotonic()
+    try:
+        async with venue.open(task) as visit:
+            await _play(course, episode, task, seed, agent, visit)
+            course.verdict = judge(task, await _evidence(course, visit))
+    except InfraError as error:
+        if course.verdict is UNJUDGED:  # otherwise only the cleaning up failed
+            course.end, course.error = End.CRASHED, f"{type(error).__name__}: {error}"
+    finally:
+        agent.policy.forget(episode)
+    return Trajectory(
+        episode=episode,
+        task=task,
+        seed=seed,
+        turns=tuple(course.turns),
+        end=course.end,
+        answer=course.answer,
+        verdict=course.verdict,
+        reward=_reward(course.verdict),
+        error=course.error,
+        seconds=time.monotonic() - started,
+        policy=agent.policy.name,
+        prompt_format=agent.builder.fingerprint,
+    )
+
+
+def _reward(verdict: Verdict) -> float | None:
+    return None if verdict.outcome is Outcome.UNJUDGED else float(verdict.outcome is Outcome.PASSED)
+
+
+async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Agent, visit: Visit) -> None:
+    """Turns until the agent stops or a limit does it."""
+    limits, history = agent.limits, list[Completion]()
+    deadline = time.monotonic() + limits.episode_s
+    notice = ""
+    for index in range(limits.max_turns):
+        if time.monotonic() > deadline:
+            course.end = End.TIME_LIMIT
+            return
+        looked = time.monotonic()
+        observation = await visit.session.observe()
+        if notice:
+            observation = replace(observation, notice=notice)
+        screenshot = await _screenshot(agent, visit, f"{episode}-{index:02d}")
+        asked = time.monotonic()
+        prompt = agent.builder.prompt(episode, task, history, observation)
+        try:
+            completion = await _ask(agent, prompt, turn_seed(seed, index))
+        except TokenLimit as limit:
+            course.end, course.error = End.TOKEN_LIMIT, str(limit)
+            return
+        replied = time.monotonic()
+        history.append(completion)
+        action = parse(completion.text, agent.builder.reply_format)
+        notice = ""
+        match action:
+            case Exit(message):
+                course.end, course.answer = End.STOPPED, message
+            case Unparsable(reason):
+                notice = f"the last reply was no action: {reason}"
+            case _:
+                await visit.session.perform(action)
+        course.turns.append(
+            Turn(
+                observation=observation,
+                prompt_ids=prompt.ids,
+                completion=completion,
+                action=action,
+                policy_s=replied - asked,
+                browser_s=asked - looked + time.monotonic() - replied,
+                screenshot=screenshot,
+            )
+        )
+        if course.end is End.STOPPED:
+            return
+
+
+async def _ask(agent: Agent, prompt: Prompt, seed: int) -> Completion:
+    limits = agent.limits
+    sampling = Sampling(limits.max_new_tokens, limits.temperature, limits.top_p, seed)
+    try:
+        async with asyncio.timeout(limits.reply_s):
+            return await agent.policy.complete(prompt, sampling)
+    except TimeoutError:
+        raise PolicyError(f"no reply within {limits.reply_s:.0f} s") from None
+
+
+async def _screenshot(agent: Agent, visit: Visit, name: str) -> str | None:
+    if agent.save_screenshot is None:
+        return None
+    return agent.save_screenshot(name, await visit.session.screenshot())
+
+
+async def _evidence(course: _Course, visit: Visit) -> Evidence:
+    return Evidence(course.answer, visit.session.url, await visit.session.page_text(), visit.changes())
+
+
+def turn_seed(seed: int, turn: int) -> int:
+    """Every turn of every episode draws from a stream of its own."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{turn}".encode()).digest()[:6])

@@ -1,0 +1,68 @@
+"""Many episodes at once: bounded concurrency, bounded retries, and nothing sampled twice."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from clickgrad.errors import ClickgradError
+from clickgrad.rollout.episode import Agent, run_episode
+from clickgrad.rollout.venue import Venue
+from clickgrad.types import Task, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for one usable trajectory. Each try has an id of its own below it: `<slot>/try-0`."""
+
+    id: str
+    task: Task
+    seed: int
+
+    def attempt(self, number: int) -> tuple[str, int]:
+        """Id and seed of a try."""
+        episode = f"{self.id}/try-{number}"
+        return episode, int.from_bytes(hashlib.sha256(f"{self.seed}/{episode}".encode()).digest()[:6])
+
+
+async def fill_slots(
+    slots: Sequence[Slot],
+    agent: Agent,
+    venue: Venue,
+    *,
+    concurrency: int,
+    retries: int,
+    stored: Mapping[str, Trajectory],
+    on_end: Callable[[Trajectory], None],
+) -> list[Trajectory]:
+    """One trajectory a slot, in the order of the slots: the first usable try, or the last one if none was.
+
+    Tries found in `stored` are taken from there; `on_end` sees every new one, crashed ones included.
+    """
+    gate = asyncio.Semaphore(concurrency)
+
+    async def attempt(slot: Slot, number: int) -> Trajectory:
+        episode, seed = slot.attempt(number)
+        if episode in stored:
+            return stored[episode]
+        trajectory = await run_episode(episode, slot.task, seed, agent, venue)
+        on_end(trajectory)
+        return trajectory
+
+    async def fill(slot: Slot) -> Trajectory:
+        async with gate:
+            trajectory = await attempt(slot, 0)
+            for number in range(1, retries + 1):
+                if trajectory.usable:
+                    break
+                trajectory = await attempt(slot, number)
+            return trajectory
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(fill(slot)) for slot in slots]
+    except* ClickgradError as errors:
+        raise errors.exceptions[0] from None  # the others were cancelled because of it
+    return [task.result() for task in tasks]

@@ -1,0 +1,77 @@
+"""Trajectory files: appended to as episodes end, readable after a kill at any moment.
+
+A file is a sequence of zstd frames, one a trajectory, each a JSON object with a format version. A frame torn by a kill
+can only be the last; it is dropped by the next append and left out by reading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import zstandard
+
+from clickgrad.codec import CodecError, from_plain, to_plain
+from clickgrad.errors import UserError
+from clickgrad.types import Trajectory
+
+FORMAT = 1
+SUFFIX = ".jsonl.zst"
+
+
+class TrajectoryFile:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._whole: int | None = None  # bytes known to be whole frames; None before the first look
+
+    def append(self, trajectory: Trajectory) -> None:
+        record = json.dumps({"format": FORMAT, "trajectory": to_plain(trajectory)}, ensure_ascii=False)
+        frame = zstandard.ZstdCompressor(level=6).compress(record.encode() + b"\n")
+        if self._whole is None:
+            self._whole = sum(size for size, _ in self._frames())
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab") as file:
+                file.truncate(self._whole)
+                file.write(frame)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UserError(
+                f"cannot write {self.path} ({error.strerror}): make room or permit writing, then run the same command "
+                "again; what was finished is kept"
+            ) from error
+        self._whole += len(frame)
+
+    def read(self) -> list[Trajectory]:
+        return [self._decode(index, frame) for index, (_, frame) in enumerate(self._frames())]
+
+    def _decode(self, index: int, frame: bytes) -> Trajectory:
+        try:
+            record = json.loads(frame)
+            if not isinstance(record, dict) or record.get("format") != FORMAT:
+                raise CodecError("not a trajectory of this version of clickgrad")
+            return from_plain(Trajectory, record.get("trajectory"))
+        except ValueError as error:
+            raise UserError(f"{self.path}: record {index} is malformed ({error}): move the file away") from error
+
+    def _frames(self) -> Iterator[tuple[int, bytes]]:
+        """(compressed size, content) of every whole frame."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise UserError(f"cannot read {self.path}: {error.strerror}") from error
+        while data:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            try:
+                content = frame.decompress(data)
+            except zstandard.ZstdError as error:
+                raise UserError(f"{self.path} is no trajectory file ({error}): move it away") from error
+            if not frame.eof:
+                return  # torn by a kill
+            yield len(data) - len(frame.unused_data), content
+            data = frame.unused_data

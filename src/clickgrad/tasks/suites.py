@@ -1,0 +1,59 @@
+"""Where tasks come from: the bundled suites by name, or a JSON file of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from clickgrad.codec import CodecError, from_plain
+from clickgrad.errors import UserError
+from clickgrad.tasks.shop import shop_tasks
+from clickgrad.types import Split, Task
+
+
+def load_tasks(suite: str, split: Split | Literal["all"], seed: int = 0) -> tuple[Task, ...]:
+    """The tasks of a split, in a stable order. `seed` is the universe's: tasks speak of what that universe holds."""
+    if suite in _BUNDLED:
+        tasks = _BUNDLED[suite](seed)
+    elif suite.endswith(".json") or Path(suite).is_file():
+        tasks = _read_file(Path(suite))
+    else:
+        known = ", ".join(_BUNDLED)
+        raise UserError(f"unknown suite {suite!r}: use one of {known}, or the path of a .json file of tasks")
+    return tasks if split == "all" else tuple(task for task in tasks if task.split == split)
+
+
+@cache
+def _pocket(seed: int) -> tuple[Task, ...]:
+    return shop_tasks(seed)
+
+
+_BUNDLED: dict[str, Callable[[int], tuple[Task, ...]]] = {"pocket": _pocket}
+
+
+def _read_file(path: Path) -> tuple[Task, ...]:
+    try:
+        entries = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserError(f"cannot read the tasks file {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{path} is not JSON ({error}): make it a list of tasks") from error
+    if not isinstance(entries, list):
+        raise UserError(f"{path} holds a {type(entries).__name__}: make it a list of tasks")
+    tasks = tuple(_read_entry(path, index, entry) for index, entry in enumerate(entries))
+    seen: set[str] = set()
+    for index, task in enumerate(tasks):
+        if task.id in seen:
+            raise UserError(f"{path}, entry {index}: the id {task.id!r} occurs twice: give each task its own")
+        seen.add(task.id)
+    return tasks
+
+
+def _read_entry(path: Path, index: int, entry: object) -> Task:
+    try:
+        return from_plain(Task, entry)
+    except CodecError as error:
+        raise UserError(f"{path}, entry {index}: {error}: mend this field") from error

@@ -1,0 +1,277 @@
+"""What only a real browser can show: tabs, dialogs, covered elements, the fence, hung pages and dead browsers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from clickgrad.browser import Browser, Session
+from clickgrad.errors import BrowserError
+from clickgrad.types import Click, GoBackward, Hover, PageAction, RightClick, Select, SwitchTab, Type, Wait
+
+if TYPE_CHECKING:
+    from tests.contract.conftest import Site
+
+pytestmark = pytest.mark.anyio
+ORIGIN = "http://shop.localhost"
+
+
+async def look(session: Session, name: str) -> int:
+    return next(element.id for element in (await session.observe()).elements if element.name == name)
+
+
+async def click(session: Session, name: str) -> str:
+    return await session.perform(Click(await look(session, name)))
+
+
+async def test_the_outline_keeps_what_a_person_sees_and_says_nothing_twice(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/outline")
+    assert (await session.observe()).lines == (
+        "[0] link Blue Ceramic Mug",
+        "[1] link Start page",
+        "Offers of the week",
+        "$12.50, 4.5 stars",
+        "Made by hand in small batches.",
+        "Order, 1001",
+        "Total, $30.00",
+        "[2] textbox Search = blue",
+        "[3] textbox E-mail",
+        "[4] select Sort by = Rating (Name, Rating)",
+        "[5] radio Large = on",
+        "[6] textbox Password = ******",
+        "[7] button Add to Cart",
+        "[8] button Buy (disabled)",
+        "[9] tab Reviews (selected)",
+        "[10] button Open card Details",
+        "[11] link Details",
+        "[12] button More (collapsed)",
+    )
+    await session.close()
+
+
+async def test_the_html_rendering_has_the_same_ids(hosts: dict[str, str]) -> None:
+    async with Browser(hosts, rendering="html") as browser:
+        session = await browser.open(f"{ORIGIN}/")
+        assert (await session.observe()).lines == (
+            "<h1> Welcome to the shop </h1>",
+            '<a id="0"> Mugs </a>',
+            '<input id="1" type="text" title="Search">',
+            '<select id="2" title="Sort by"> <option selected> Name </option> <option> Price low to high </option> </select>',
+            '<input id="3" type="checkbox" title="Gift">',
+            '<button id="4" status="disabled"> Buy </button>',
+        )
+
+
+async def test_a_new_tab_becomes_the_current_one_and_tabs_can_be_switched(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/tabs")
+    assert await click(session, "Blank") == ""
+    observation = await session.observe()
+    assert (observation.tabs, observation.tab, observation.url) == (("Tabs", "Mugs"), 1, f"{ORIGIN}/mugs")
+    assert await session.perform(SwitchTab(0)) == ""
+    assert (await session.observe()).tab == 0
+    assert await click(session, "Open") == ""
+    observation = await session.observe()
+    assert (observation.tabs, observation.tab, observation.title) == (("Tabs", "Mugs", "Results"), 2, "Results")
+    assert await session.perform(GoBackward()) == "There is no page to go back to."
+    await session.close()
+
+
+async def test_dialogs_are_accepted_and_reported(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/dialogs")
+    assert await click(session, "Save") == 'The page showed a dialog (alert), which was accepted: "Saved."'
+    assert "Really delete?" in await click(session, "Delete")
+    observation = await session.observe()
+    assert observation.title == "Deleted"
+    assert "Really delete?" in observation.notice
+    await session.close()
+
+
+async def test_a_download_is_refused_and_reported(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/dialogs")
+    assert await click(session, "Download") == "The page offered a download, which was refused."
+    assert session.url == f"{ORIGIN}/dialogs"
+    await session.close()
+
+
+async def test_hover_opens_what_only_shows_under_the_mouse(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    assert all(element.name != "Mugs" for element in (await session.observe()).elements)
+    assert await session.perform(Hover(await look(session, "Menu"))) == ""
+    assert any(element.name == "Mugs" for element in (await session.observe()).elements)
+    await session.close()
+
+
+async def test_a_right_click_is_a_right_click(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    assert await session.perform(RightClick(await look(session, "Right"))) == ""
+    assert (await session.observe()).title == "Context"
+    await session.close()
+
+
+async def test_covered_disabled_vanished_and_read_only_elements_are_refused_with_the_reason(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    covered, disabled, leaver = [await look(session, name) for name in ("Covered", "Disabled", "Leaver")]
+    fixed, born = await look(session, "Fixed"), await look(session, "Born")
+    await click(session, "Remove")
+    cases: list[tuple[PageAction, str]] = [
+        (Click(covered), f"Element {covered} is covered by something else on the page."),
+        (Click(disabled), f"Element {disabled} is disabled."),
+        (Type(fixed, "x"), f"Element {fixed} is read-only."),
+        (Type(born, "soon"), f'"soon" is not a valid date for element {born}.'),
+        (Select(covered, "x"), f"Element {covered} is covered by something else on the page."),
+    ]
+    assert leaver not in [element.id for element in (await session.observe()).elements if element.name == "Leaver"]
+    for action, notice in cases:
+        if notice.startswith("Element") and isinstance(action, Click):
+            assert await session.perform(action) == notice
+    await session.close()
+
+
+async def test_a_styled_checkbox_is_clicked_through_its_label(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    box = await look(session, "Styled")
+    assert await session.perform(Click(box)) == ""
+    assert (await session.observe()).elements[box].value == "on"
+    await session.close()
+
+
+async def test_a_date_is_typed_as_a_date(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    born = await look(session, "Born")
+    assert await session.perform(Type(born, "2023-05-01")) == ""
+    assert (await session.observe()).elements[born].value == "2023-05-01"
+    await session.close()
+
+
+async def test_typing_reaches_the_listeners_of_the_page(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    assert await session.perform(Type(await look(session, "Keys"), "Grüße, 東京")) == ""
+    assert "Input: Grüße, 東京" in (await session.observe()).lines
+    await session.close()
+
+
+async def test_an_action_waits_for_the_requests_and_changes_it_caused(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    assert await click(session, "Load") == ""
+    assert "Arrived" in (await session.observe()).lines
+    await session.close()
+
+
+async def test_every_click_is_followed_by_the_page_it_leads_to(chromium: Browser) -> None:
+    async def walk() -> None:
+        session = await chromium.open(f"{ORIGIN}/")
+        for turn in range(30):
+            name = "Home" if turn % 2 else "Mugs"
+            assert await click(session, name) == ""
+            assert (await session.observe()).title == name
+        await session.close()
+
+    await asyncio.gather(*(walk() for _ in range(4)))
+
+
+async def test_headers_and_cookies_belong_to_one_session(chromium: Browser, site: Site) -> None:
+    first, second = await asyncio.gather(
+        chromium.open(f"{ORIGIN}/?first", {"x-world": "one"}, [("shop.localhost", "login", "emma")]),
+        chromium.open(f"{ORIGIN}/?second", {"x-world": "two"}),
+    )
+    seen = {path: headers for path, headers in site.requests if path in ("/?first", "/?second")}
+    assert (seen["/?first"]["x-world"], seen["/?first"]["Cookie"]) == ("one", "login=emma")
+    assert seen["/?second"]["x-world"] == "two"
+    assert "Cookie" not in seen["/?second"]
+    await first.close()
+    await second.close()
+
+
+async def test_a_page_reaches_nothing_outside_the_fence(chromium: Browser, other_site: Site) -> None:
+    port = other_site.address.partition(":")[2]
+    session = await chromium.open(f"{ORIGIN}/hostile?port={port}")
+    while "Tried" not in (await session.observe()).lines:
+        await session.perform(Wait())
+    assert "could not be opened." in await click(session, "Leave")
+    await session.perform(GoBackward())
+    await click(session, "Open")
+    assert other_site.requests == []
+    await session.close()
+
+
+async def test_a_link_out_of_the_fence_is_a_notice_and_the_way_back_works(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/dialogs")
+    assert await click(session, "Outside") == "http://outside.localhost/ could not be opened."
+    assert await session.perform(GoBackward()) == ""
+    assert (await session.observe()).title == "Dialogs"
+    await session.close()
+
+
+async def test_a_page_that_never_comes_leaves_the_agent_where_it_was(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/dialogs")
+    started = time.monotonic()
+    assert await click(session, "Never loads") == ""
+    assert time.monotonic() - started < 5
+    assert (await session.observe()).title == "Dialogs"
+    await session.close()
+
+
+async def test_a_page_that_never_stops_changing_costs_about_a_second(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/ticker")
+    started = time.monotonic()
+    assert await click(session, "Nothing") == ""
+    assert time.monotonic() - started < 2.5
+    assert await click(session, "Mugs") == ""
+    assert (await session.observe()).title == "Mugs"
+    await session.close()
+
+
+async def test_a_hung_page_ends_in_an_error_while_another_session_goes_on(hosts: dict[str, str]) -> None:
+    async with Browser(hosts, timeout_s=2.0) as browser:
+        hung, other = await browser.open(f"{ORIGIN}/dialogs"), await browser.open(f"{ORIGIN}/")
+        started = time.monotonic()
+        freezing = asyncio.create_task(click(hung, "Freeze"))
+        assert await click(other, "Mugs") == ""
+        assert (await other.observe()).title == "Mugs"
+        with pytest.raises(BrowserError, match="performing Click"):
+            await freezing
+        assert time.monotonic() - started < 4
+        await hung.close()
+        assert time.monotonic() - started < 8
+        assert await click(other, "Home") == ""
+
+
+async def test_a_killed_browser_is_an_error_and_the_next_session_gets_a_new_one(hosts: dict[str, str]) -> None:
+    async with Browser(hosts) as browser:
+        session = await browser.open(f"{ORIGIN}/")
+        first = browser.process_ids
+        psutil.Process(first[0]).kill()
+        with pytest.raises(BrowserError):
+            await click(session, "Mugs")
+        await session.close()
+        again = await browser.open(f"{ORIGIN}/")
+        assert (await again.observe()).title == "Home"
+        assert browser.process_ids != first
+
+
+async def test_a_killed_driver_is_an_error_and_the_next_session_gets_a_new_one(hosts: dict[str, str]) -> None:
+    async with Browser(hosts) as browser:
+        session = await browser.open(f"{ORIGIN}/")
+        psutil.Process(browser.process_ids[1]).kill()
+        with pytest.raises(BrowserError):
+            await click(session, "Mugs")
+        await session.close()
+        again = await browser.open(f"{ORIGIN}/")
+        assert (await again.observe()).title == "Home"
+
+
+async def test_an_old_browser_is_replaced_and_ends_with_its_last_session(hosts: dict[str, str]) -> None:
+    async with Browser(hosts, recycle_after=2) as browser:
+        kept, second = await browser.open(f"{ORIGIN}/"), await browser.open(f"{ORIGIN}/")
+        old = browser.process_ids
+        await second.close()
+        third = await browser.open(f"{ORIGIN}/")
+        assert browser.process_ids != old
+        assert await click(kept, "Mugs") == ""
+        await kept.close()
+        assert not any(psutil.pid_exists(pid) for pid in old)
+        assert await click(third, "Mugs") == ""

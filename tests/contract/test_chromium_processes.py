@@ -1,0 +1,83 @@
+"""However the Python process ends, no Chromium outlives it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+# Prints the ids of its Chromium and driver when a session is open, then ends in the way its argument says.
+PROGRAM = """
+import asyncio, sys
+from clickgrad.browser import Browser
+
+async def main(ending):
+    async with Browser({"shop.localhost": sys.argv[2]}) as browser:
+        await browser.open("http://shop.localhost/")
+        print(*browser.process_ids, flush=True)
+        if ending == "error":
+            raise ValueError("on purpose")
+        if ending == "exit":
+            sys.exit(3)
+        if ending == "wait":
+            await asyncio.sleep(60)
+
+asyncio.run(main(sys.argv[1]))
+"""
+
+
+def run(ending: str, address: str, end: Callable[[subprocess.Popen[str]], None]) -> tuple[int, list[psutil.Process]]:
+    """The exit code, and every browser and driver process there was."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, ending, address],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=Path(__file__).parent,
+    ) as program:
+        assert program.stdout is not None
+        line = program.stdout.readline()
+        roots = []
+        for word in line.split():
+            try:
+                process = psutil.Process(int(word))
+                roots += [process, *process.children(recursive=True)]
+            except psutil.NoSuchProcess:
+                continue
+        end(program)
+        code = program.wait(20)
+    return code, roots
+
+
+def survivors(processes: list[psutil.Process], within_s: float) -> list[psutil.Process]:
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        alive = [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+        if not alive:
+            return []
+        time.sleep(0.05)
+    return alive
+
+
+@pytest.mark.parametrize(("ending", "code"), [("normally", 0), ("error", 1), ("exit", 3)])
+def test_nothing_is_left_after_the_program_ends(ending: str, code: int, hosts: dict[str, str]) -> None:
+    ended, processes = run(ending, hosts["shop.localhost"], lambda program: None)
+    assert ended == code
+    assert survivors(processes, within_s=1) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_nothing_is_left_after_a_signal(number: signal.Signals, code: int, hosts: dict[str, str]) -> None:
+    ended, processes = run("wait", hosts["shop.localhost"], lambda program: program.send_signal(number))
+    assert ended == code
+    assert len(processes) >= 3  # the driver, the browser and at least one helper
+    assert survivors(processes, within_s=5) == []
