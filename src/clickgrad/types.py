@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-Scalar = str | int | float | None
+Scalar = str | int | float | bool | None
 Split = Literal["train", "test", "demo"]
 
 # --- worlds ---------------------------------------------------------------------------------------------------------

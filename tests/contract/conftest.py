@@ -40,7 +40,7 @@ FAKE_SITE = {
 
 @dataclass
 class Site:
-    """A loopback server. `/never` is answered only when the server ends."""
+    """A loopback server. `/never` is answered only when the server ends, `/empty` with 204: stay where you are."""
 
     address: str
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
@@ -57,6 +57,10 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             path = urlsplit(self.path).path
             if path == "/never":
                 site.ending.wait()
+            if path == "/empty":
+                self.send_response(204)
+                self.end_headers()
+                return
             file = PAGES / f"{path.strip('/') or 'home'}.html"
             body = file.read_bytes() if file.is_file() else b"not found"
             self.send_response(200 if file.is_file() else 404)

@@ -1,4 +1,4 @@
-"""However the Python process ends, no Chromium outlives it."""
+"""However the Python process or the driver ends, no Chromium outlives it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,22 @@ import pytest
 
 # Prints the ids of its Chromium and driver when a session is open, then ends in the way its argument says.
 PROGRAM = """
-import asyncio, sys
+import asyncio, os, signal, sys
 from clickgrad.browser import Browser
+from clickgrad.errors import BrowserError
 
 async def main(ending):
     async with Browser({"shop.localhost": sys.argv[2]}) as browser:
-        await browser.open("http://shop.localhost/")
+        session = await browser.open("http://shop.localhost/")
         print(*browser.process_ids, flush=True)
+        if ending == "driver":
+            sys.stdin.readline()
+            os.kill(browser.process_ids[1], signal.SIGKILL)
+            try:
+                await session.observe()
+            except BrowserError:
+                again = await browser.open("http://shop.localhost/")
+                sys.exit(0 if (await again.observe()).title == "Home" else 4)
         if ending == "error":
             raise ValueError("on purpose")
         if ending == "exit":
@@ -36,6 +45,7 @@ def run(ending: str, address: str, end: Callable[[subprocess.Popen[str]], None])
     """The exit code, and every browser and driver process there was."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, ending, address],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -81,3 +91,14 @@ def test_nothing_is_left_after_a_signal(number: signal.Signals, code: int, hosts
     assert ended == code
     assert len(processes) >= 3  # the driver, the browser and at least one helper
     assert survivors(processes, within_s=5) == []
+
+
+def test_a_killed_driver_takes_its_browser_along_and_the_next_session_gets_a_new_one(hosts: dict[str, str]) -> None:
+    def go_on(program: subprocess.Popen[str]) -> None:
+        assert program.stdin is not None
+        program.stdin.write("\n")
+        program.stdin.flush()
+
+    ended, processes = run("driver", hosts["shop.localhost"], go_on)
+    assert ended == 0
+    assert survivors(processes, within_s=1) == []

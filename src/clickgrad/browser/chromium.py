@@ -23,8 +23,8 @@ _PLAYWRIGHT_BINARIES = (
 )
 
 
-# The last such switch wins, so this one repeats what matters of Playwright's own list. RenderDocument, which gives every
-# navigation a new frame host, costs a quarter of the turns per second.
+# The last such switch wins, so this one repeats what matters of Playwright's own list. RenderDocument gives every
+# navigation a new frame host, which costs a quarter of the turns per second.
 _DISABLED_FEATURES = (
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "DestroyProfileOnBrowserClose",

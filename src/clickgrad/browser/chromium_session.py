@@ -72,7 +72,7 @@ class ChromiumSession:
                 page = await self._context.new_page()
                 await self._watch_windows(self._tab)
                 await page.goto(url, wait_until="commit")
-        await self._tab.settle()
+        await self._tab.settle(self._timeout_s)
 
     @property
     def url(self) -> str:
@@ -111,8 +111,8 @@ class ChromiumSession:
         with boundary(BrowserError, f"performing {type(action).__name__}"):
             async with asyncio.timeout(self._timeout_s):
                 notice = await self._act(action)
-                if not notice:
-                    await self._settle(await_change=isinstance(action, Wait))
+        if not notice:
+            await self._settle(await_change=isinstance(action, Wait))
         failed_url = self._tab.take_failed_url()
         if failed_url:
             self._events.append(f"{failed_url} could not be opened.")
@@ -164,7 +164,7 @@ class ChromiumSession:
 
     async def _prepare(self, verb: str, element: int, text: str = "") -> tuple[str, float, float, bool]:
         argument = {"key": self._key, "verb": verb, "id": element, "text": text}
-        answer = json.loads(await self._tab.page.evaluate(_ACT, argument))
+        answer = json.loads(await self._tab.evaluate(_ACT, argument, f"preparing to {verb}", self._timeout_s))
         return answer["notice"], answer.get("x", 0.0), answer.get("y", 0.0), answer.get("keys", False)
 
     async def _point(self, verb: str, element: int, use: Callable[[float, float], Awaitable[None]]) -> str:
@@ -181,10 +181,12 @@ class ChromiumSession:
         if not text:
             await keyboard.press("Delete")
             return ""
-        # All but the last character at once is fast; the last one as a key wakes what listens to keys.
-        if text[:-1]:
-            await keyboard.insert_text(text[:-1])
-        await keyboard.type(text[-1])
+        # All at once is fast; the last character as a key wakes what listens to keys. A line break is text, not Enter.
+        keyed = text[-1] if text[-1].isprintable() else ""
+        if pasted := text.removesuffix(keyed):
+            await keyboard.insert_text(pasted)
+        if keyed:
+            await keyboard.type(keyed)
         return ""
 
     async def _press_enter(self) -> str:
@@ -218,7 +220,7 @@ class ChromiumSession:
 
     async def _settle(self, *, await_change: bool) -> None:
         tab = self._tab
-        await tab.settle(await_change=await_change)
+        await tab.settle(self._timeout_s, await_change=await_change)
         if self._expected_tabs > 0:
             try:
                 async with asyncio.timeout(SETTLE_S):
@@ -228,7 +230,7 @@ class ChromiumSession:
             except TimeoutError:
                 self._expected_tabs = 0
         if self._tab is not tab:
-            await self._tab.settle()
+            await self._tab.settle(self._timeout_s)
 
     def _on_page(self, page: Page) -> None:
         tab = Tab(page)

@@ -206,13 +206,14 @@
       cells: /grid|table-row$/.test(style.display) || (/flex/.test(style.display) && !/column/.test(style.flexDirection)),
       mute: state.mute || (el.tagName === "LABEL" && namesShownField(el)),
     };
-    for (const child of childrenOf(el)) visit(child, inner);
+    const folded = el.tagName === "DETAILS" && !el.open;
+    for (const child of childrenOf(el)) if (!folded || child.tagName === "SUMMARY") visit(child, inner);
   };
   const visit = (node, state) => {
     if (node.nodeType === 3) return visitText(node, state);
     if (node.nodeType !== 1 || SKIPPED.has(node.tagName)) return;
     const style = getComputedStyle(node);
-    if (style.display === "none") return;
+    if (style.display === "none" || style.contentVisibility === "hidden") return;
     const strength = strengthOf(node, style, state.cells);
     separate(strength);
     const role = roleOf(node, style, state.pointer);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import shutil
 import uuid
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
@@ -30,6 +31,7 @@ class ChromiumProcess:
         self.browser = browser
         self.processes = processes  # the driver and Chromium's main process
         self._driver = driver
+        self._profile = _profile_folder(processes)
         self._ended = False
         atexit.register(self.kill)
 
@@ -62,7 +64,7 @@ class ChromiumProcess:
 
     @property
     def alive(self) -> bool:
-        return not self._ended and self.browser.is_connected()
+        return not self._ended and self.browser.is_connected() and all(map(_is_running, self.processes))
 
     async def end(self) -> None:
         """Close politely within a bound, then make sure."""
@@ -79,6 +81,9 @@ class ChromiumProcess:
         atexit.unregister(self.kill)
         self._ended = True
         _kill_tree(self.processes)
+        if self._profile is not None:
+            # Chromium's driver removes it, unless the driver was killed.
+            shutil.rmtree(self._profile, ignore_errors=True)
 
 
 async def close_within(timeout_s: float, closing: Awaitable[object]) -> None:
@@ -99,6 +104,22 @@ def _find_owned(mark: str) -> tuple[psutil.Process, ...]:
                 driver = process.parent()
                 found += [process] if driver is None or driver.pid == os.getpid() else [process, driver]
     return tuple(found)
+
+
+def _profile_folder(processes: tuple[psutil.Process, ...]) -> Path | None:
+    switch = "--user-data-dir="
+    for process in processes:
+        with suppress(psutil.Error):
+            folders = [Path(word.removeprefix(switch)) for word in process.cmdline() if word.startswith(switch)]
+            # Only what is surely a throw-away folder of ours may be removed.
+            return next((folder for folder in folders if "playwright" in folder.name), None)
+    return None
+
+
+def _is_running(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def _kill_tree(processes: tuple[psutil.Process, ...]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from clickgrad.browser.process import close_within
 from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 QUIET_MS = 50
 CHANGE_MS = 1000  # how long Wait waits for something to happen
 SETTLE_S = 3.0
+STOP_S = 1.0
+NAVIGATIONS_BORNE = 3
 # A page that never stops changing, such as one with a clock, is taken as it is after this.
 DOM_LIMIT_MS = 1000
 # These stay open as long as the page does.
@@ -39,15 +42,13 @@ class Tab:
         self._idle = asyncio.Event()
         self._idle.set()
         self._protocol: CDPSession | None = None
+        self._limit: asyncio.Timeout | None = None  # of the settling under way
+        self._last_moment = 0.0
         page.on("request", self._on_request)
         page.on("requestfinished", self._on_finished)
         page.on("requestfailed", self._on_failed)
         page.on("framenavigated", self._on_navigated)
         page.on("download", lambda _: self._navigation_over())
-
-    @property
-    def crashed(self) -> bool:
-        return self.page.is_closed()
 
     async def protocol(self) -> CDPSession:
         if self._protocol is None:
@@ -57,32 +58,71 @@ class Tab:
     async def evaluate(self, script: str, argument: object, doing: str, timeout_s: float) -> str:
         with boundary(BrowserError, doing):
             async with asyncio.timeout(timeout_s):
-                return str(await self.page.evaluate(script, argument))
+                return str(await self._evaluate(script, argument))
 
-    async def settle(self, *, await_change: bool = False) -> None:
-        """Wait until navigation is committed and parsed, requests are done and the DOM is quiet, or the time is up."""
+    async def _evaluate(self, script: str, argument: object) -> object:
         from playwright.async_api import Error
 
-        argument = {"quiet_ms": QUIET_MS, "limit_ms": DOM_LIMIT_MS, "change_ms": CHANGE_MS if await_change else 0}
+        for _ in range(NAVIGATIONS_BORNE):
+            try:
+                return await self.page.evaluate(script, argument)
+            except Error:
+                # A page may leave by itself at any moment, and takes the script along. Its successor will do.
+                if self.page.is_closed():
+                    raise
+                await self.page.wait_for_load_state("domcontentloaded")
+        return await self.page.evaluate(script, argument)
+
+    async def settle(self, timeout_s: float, *, await_change: bool = False) -> None:
+        """Wait until navigation is committed and parsed, requests are done and the DOM is quiet, or the time is up.
+
+        A page gets `SETTLE_S` to come to rest; a server gets `timeout_s` to send one.
+        """
+        from playwright.async_api import Error
+
+        self._last_moment = asyncio.get_running_loop().time() + timeout_s + SETTLE_S
         try:
-            async with asyncio.timeout(SETTLE_S):
-                while not self.page.is_closed():
-                    await self._idle.wait()
-                    try:
-                        await self.page.evaluate(_SETTLE, argument)
-                    except Error:
-                        # The document went away under the script: a navigation. The next round waits for its successor.
-                        if not self.page.is_closed():
-                            await self.page.wait_for_load_state("domcontentloaded")
-                        continue
-                    if self._idle.is_set():
-                        return
+            async with asyncio.timeout(SETTLE_S) as self._limit:
+                if self._navigation is not None:
+                    self._limit.reschedule(self._last_moment)
+                await self._rest(
+                    {"quiet_ms": QUIET_MS, "limit_ms": DOM_LIMIT_MS, "change_ms": CHANGE_MS * await_change}
+                )
         except TimeoutError:
-            # Requests that take longer than this must not cost the next action another deadline.
-            self._in_flight.clear()
-            self._navigation_over()
+            await self._give_up()
         except Error as error:
             raise BrowserError(f"waiting for the page: {error.message.splitlines()[0]}") from error
+        finally:
+            self._limit = None
+
+    async def _rest(self, argument: dict[str, int]) -> None:
+        from playwright.async_api import Error
+
+        while not self.page.is_closed():
+            await self._idle.wait()
+            try:
+                await self.page.evaluate(_SETTLE, argument)
+            except Error:
+                # The document went away under the script: a navigation. The next round waits for its successor.
+                if not self.page.is_closed():
+                    await self.page.wait_for_load_state("domcontentloaded")
+                continue
+            if self._idle.is_set():
+                return
+
+    def _extend(self, moment: float) -> None:
+        """Move the limit of the settling under way, but never past its last moment: some pages reload for ever."""
+        if self._limit is not None:
+            self._limit.reschedule(min(moment, self._last_moment))
+
+    async def _give_up(self) -> None:
+        if self._navigation is not None:
+            # As long as a navigation is pending, Chromium holds back every script of ours.
+            self.failed_url = self._navigation.url
+            await close_within(STOP_S, (await self.protocol()).send("Page.stopLoading"))
+        # What takes longer than this must not cost the next action another deadline.
+        self._in_flight.clear()
+        self._navigation_over()
 
     def take_failed_url(self) -> str:
         url, self.failed_url = self.failed_url, ""
@@ -96,6 +136,7 @@ class Tab:
             return
         if self._is_main_navigation(request):
             self._navigation = request
+            self._extend(self._last_moment)
         self._in_flight.add(request)
         self._idle.clear()
 
@@ -117,6 +158,7 @@ class Tab:
             # The old document's requests went with it, whether or not their end was reported.
             self._in_flight.clear()
             self._navigation_over()
+            self._extend(asyncio.get_running_loop().time() + SETTLE_S)
 
     def _navigation_over(self) -> None:
         self._navigation = None

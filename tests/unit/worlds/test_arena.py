@@ -123,7 +123,7 @@ def test_logging_in_changes_no_rows_and_strangers_cannot(world: World) -> None:
     (cookie,) = world.login(DEFAULT_USER)
     assert (cookie.host, cookie.name) == ("shop.localhost", "session")
     assert world.diff() == ()
-    with pytest.raises(WorldError, match="no site has a user 'nobody@example.com'"):
+    with pytest.raises(WorldError, match="no site has a user 'nobody@"):
         world.login("nobody@example.com")
 
 
@@ -133,7 +133,7 @@ def test_queries_read_and_cannot_write(world: World) -> None:
     with pytest.raises(WorldError, match="readonly"):
         world.query("DELETE FROM reviews")
     with pytest.raises(WorldError, match="no such table"):
-        world.query("SELECT * FROM nothing")
+        world.query("SELECT * FROM goblins")
     assert world.hash() == start
 
 

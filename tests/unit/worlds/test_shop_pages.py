@@ -81,8 +81,10 @@ def test_a_bad_price_limit_says_so_beside_the_field(shop: httpx.Client) -> None:
     assert 'aria-describedby="max-error"' in page.text
 
 
-@pytest.mark.parametrize("path", ["/nope", "/product/0", "/product/x", "/product/99999999999999999999", "/orders/9",
-                                  "/category/none", "/cart/1", "/product/1/", "/fork", "/%00", "/..%2f..%2fetc"])  # fmt: skip
+UNKNOWN = ("/nope", "/product/0", "/product/x", "/product/99999999999999999999", "/product/1/", "/orders/9", "/cart/1")
+
+
+@pytest.mark.parametrize("path", [*UNKNOWN, "/category/none", "/fork", "/%00", "/..%2f..%2fetc"])
 def test_unknown_addresses_are_not_found(shop: httpx.Client, path: str) -> None:
     assert shop.get(path).status_code == 404
 
@@ -147,9 +149,7 @@ def test_a_bad_review_is_told_and_keeps_what_was_typed(
 
 
 def test_a_review_is_shown_escaped_and_counts_in_the_rating(shop: httpx.Client) -> None:
-    item = next(
-        item for item in DATA.products if not any(review.product_id == item.id for review in DATA.reviews)
-    )
+    item = next(item for item in DATA.products if not any(review.product_id == item.id for review in DATA.reviews))
     shop.post(f"/product/{item.id}/review", data={"stars": "4", "title": "<script>alert(1)</script>"})
     page = shop.get(f"/product/{item.id}")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text

@@ -1,0 +1,73 @@
+"""The two renderings of one snapshot, line by line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clickgrad.browser.render import MORE_ABOVE, MORE_BELOW, Rendering, render
+from clickgrad.browser.snapshot import Control, Snapshot, Text, read_snapshot
+from clickgrad.types import Element
+
+LINK = Control(3, "link", "Blue Ceramic Mug", tag="a")
+SEARCH = Control(5, "textbox", "Search", value="blue", tag="input", type="text", placeholder="Search")
+SORT = Control(7, "select", "Sort by", value="Name", options=("Name", "Rating"), tag="select")
+GIFT = Control(8, "checkbox", "Gift", value="on", tag="input", type="checkbox")
+BUY = Control(10, "button", "Buy", states=("disabled",), tag="button")
+SEND = Control(11, "button", "Send", tag="input", type="submit")
+NOTE = Control(12, "textbox", "Note", value="Hello", tag="textarea")
+
+
+@pytest.mark.parametrize(
+    ("item", "outline", "html"),
+    [
+        (Text("$12.50, 4.5 stars"), "$12.50, 4.5 stars", "<p> $12.50, 4.5 stars </p>"),
+        (Text("Offers", "h2"), "Offers", "<h2> Offers </h2>"),
+        (LINK, "[3] link Blue Ceramic Mug", '<a id="3"> Blue Ceramic Mug </a>'),
+        (SEARCH, "[5] textbox Search = blue", '<input id="5" type="text" placeholder="Search" value="blue">'),
+        (
+            SORT,
+            "[7] select Sort by = Name (Name, Rating)",
+            '<select id="7" title="Sort by"> <option selected> Name </option> <option> Rating </option> </select>',
+        ),
+        (GIFT, "[8] checkbox Gift = on", '<input id="8" type="checkbox" title="Gift" status="checked">'),
+        (BUY, "[10] button Buy (disabled)", '<button id="10" status="disabled"> Buy </button>'),
+        (SEND, "[11] button Send", '<input id="11" type="submit" value="Send">'),
+        (NOTE, "[12] textbox Note = Hello", '<textarea id="12" title="Note"> Hello </textarea>'),
+    ],
+)
+def test_an_item_is_one_line_in_either_rendering(item: Text | Control, outline: str, html: str) -> None:
+    snapshot = Snapshot("http://shop/", "Shop", (item,))
+    assert render(snapshot, "outline") == (outline,)
+    assert render(snapshot, "html") == (html,)
+
+
+@pytest.mark.parametrize("rendering", ["outline", "html"])
+def test_the_first_and_last_line_say_where_the_page_goes_on(rendering: Rendering) -> None:
+    lines = render(Snapshot("http://shop/", "Shop", (LINK,), above=True, below=True), rendering)
+    assert (lines[0], len(lines), lines[-1]) == (MORE_ABOVE, 3, MORE_BELOW)
+
+
+def test_a_long_dropdown_is_cut_in_the_line_but_not_in_the_element() -> None:
+    options = tuple(f"Country {number}" for number in range(100))
+    snapshot = Snapshot("http://shop/", "Shop", (Control(0, "select", "Country", "Country 0", options),))
+    (line,) = render(snapshot, "outline")
+    assert line.endswith("Country 58, Country 59, 40 more)")  # 100 options, 60 shown
+    assert snapshot.elements[0].options == options
+
+
+def test_attribute_values_cannot_break_out_of_their_quotes() -> None:
+    field = Control(0, "textbox", "Name", value='"><b>', tag="input", type="text")
+    (line,) = render(Snapshot("http://shop/", "Shop", (field,)), "html")
+    assert line == '<input id="0" type="text" title="Name" value="&quot;&gt;&lt;b&gt;">'
+
+
+def test_a_snapshot_is_read_from_what_the_page_script_returns() -> None:
+    words = {"role": "link", "name": "Mugs", "value": "", "tag": "a", "type": "", "placeholder": ""}
+    items = [{"text": "Welcome", "tag": "h1"}, {"id": 0, "options": [], "states": ["current"], **words}]
+    page = {"url": "http://shop/", "title": "Shop", "above": False, "below": True, "items": items}
+    snapshot = read_snapshot(json.dumps(page))
+    assert snapshot.items == (Text("Welcome", "h1"), Control(0, "link", "Mugs", states=("current",), tag="a"))
+    assert snapshot.elements == (Element(0, "link", "Mugs"),)
+    assert (snapshot.above, snapshot.below) == (False, True)
