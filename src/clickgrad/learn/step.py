@@ -23,7 +23,7 @@ class StepFigures:
     kl: float
     clip_share: float
     tokens: int  # sampled tokens that carried loss
-    tokens_seen: int  # all tokens computed, padding left out
+    tokens_seen: int  # all tokens computed: distinct turns, padding left out
 
 
 def trainable(model: Any) -> list[torch.nn.Parameter]:
@@ -44,7 +44,7 @@ def clone_step(
         logprobs, entropy = reply_logprobs(model, batch)
         loss = clone_loss(logprobs, batch) / total
         loss.backward()  # type: ignore[no-untyped-call]
-        return _Part(float(loss), 0.0, 0, _sum(entropy, batch))
+        return _Part(float(loss.detach()), 0.0, 0, _sum(entropy, batch))
 
     return _step(model, optimizer, samples, lr, micro_tokens, backward)
 
@@ -67,7 +67,7 @@ def grpo_step(
         logprobs, entropy = reply_logprobs(model, batch, temperature)
         terms = grpo_loss(logprobs, reference(batch) if reference else None, batch, clip, kl_beta)
         terms.loss.backward()  # type: ignore[no-untyped-call]
-        return _Part(float(terms.loss), float(terms.kl), int(terms.ratio_clipped), _sum(entropy, batch))
+        return _Part(float(terms.loss.detach()), float(terms.kl), int(terms.ratio_clipped), _sum(entropy, batch))
 
     return _step(model, optimizer, samples, lr, micro_tokens, backward, progress)
 
@@ -112,5 +112,5 @@ def _step(
         kl=sum(part.kl for part in parts) / tokens,
         clip_share=sum(part.clipped for part in parts) / tokens,
         tokens=tokens,
-        tokens_seen=sum(len(sample.ids) for sample in samples),
+        tokens_seen=sum(len(ids) for ids in {sample.ids for sample in samples}),
     )

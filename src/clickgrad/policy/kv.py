@@ -114,8 +114,8 @@ class PrefixStore:
         self.asked_tokens = 0
 
     def longest(self, ids: tuple[int, ...]) -> Layers:
-        """The stored beginning that `ids` shares most of, one token short of all: the last must be computed."""
-        wanted = np.asarray(ids[:-1], dtype=np.int64)
+        """The stored beginning that `ids` shares most of."""
+        wanted = np.asarray(ids, dtype=np.int64)
         self.asked_tokens += len(ids)
         best, best_key = 0, b""
         for key, (known, _) in self._entries.items():

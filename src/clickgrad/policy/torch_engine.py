@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from clickgrad.errors import PolicyError, TokenLimit, UserError, boundary
+from clickgrad.policy.attention import use_grouped_attention
 from clickgrad.policy.kv import PrefillCache, PrefixStore, RowCache
 from clickgrad.policy.models import LoadedModel
 from clickgrad.types import Completion, Finish, Prompt, Sampling
@@ -53,6 +54,7 @@ class TorchEngine:
     ) -> None:
         if "sliding_attention" in (getattr(loaded.model.config, "layer_types", None) or ()):
             raise UserError(f"{loaded.source} uses sliding-window attention, which the torch engine does not support")
+        use_grouped_attention(loaded.model)
         self.name = name or f"torch:{loaded.source}"
         self.version = 0
         self._loaded = loaded
@@ -133,19 +135,16 @@ class TorchEngine:
         self._rows = RowCache()
 
     def _prefill(self, request: Request) -> None:
-        beginning = self._prefixes.longest(request.ids)
-        known = beginning[0][0].shape[2] if beginning else 0
-        cache = PrefillCache(beginning)
-        fresh = torch.tensor([request.ids[known:]])
-        total = len(request.ids)
-        mask = torch.ones(total - known, total, dtype=torch.bool).tril(known)[None, None]
-        output = self._forward(fresh, torch.arange(known, total)[None], mask, cache)
-        self._prefixes.keep(request.ids, cache.pairs)
-        if self._choose([request], output)[0]:
-            self._finish(request)
-        else:
-            self._rows.add(cache.pairs, request.sampling.max_new_tokens)
-            self._live.append(request)
+        """Compute all of the prompt but its last token, which joins the next decode: a known prompt costs nothing."""
+        body = request.ids[:-1]
+        cache = PrefillCache(self._prefixes.longest(body))
+        known = cache.get_seq_length()
+        if known < len(body):
+            mask = torch.ones(len(body) - known, len(body), dtype=torch.bool).tril(known)[None, None]
+            self._forward(torch.tensor([body[known:]]), torch.arange(known, len(body))[None], mask, cache)
+            self._prefixes.keep(body, cache.pairs)
+        self._rows.add(cache.pairs, request.sampling.max_new_tokens + 1)
+        self._live.append(request)
 
     def _decode(self) -> None:
         """One more token for every live row."""
@@ -154,13 +153,13 @@ class TorchEngine:
                 self._drop(row)
         if not self._live:
             return
-        newest = torch.tensor([[request.sampled[-1]] for request in self._live])
+        newest = torch.tensor([[(request.sampled or request.ids)[-1]] for request in self._live])
         positions = torch.tensor(self._rows.lengths)[:, None]
-        output = self._forward(newest, positions, self._rows.mask(), self._rows)
+        logits = self._forward(newest, positions, self._rows.mask(), self._rows)
         self._rows.advance()
-        done = self._choose(self._live, output)
+        self._choose(logits)
         for row in reversed(range(len(self._live))):
-            if done[row]:
+            if self._is_complete(self._live[row]):
                 self._finish(self._live[row])
                 self._drop(row)
 
@@ -181,18 +180,17 @@ class TorchEngine:
         )
         return output.logits[:, -1].float()  # type: ignore[no-any-return]
 
-    def _choose(self, requests: list[Request], logits: torch.Tensor) -> list[bool]:
-        """Sample a token for each request; says which replies are complete."""
-        temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in requests])
+    def _choose(self, logits: torch.Tensor) -> None:
+        temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in self._live])
         logprobs = torch.log_softmax(logits / temperatures[:, None], -1)
-        done = []
-        for row, request in enumerate(requests):
+        for row, request in enumerate(self._live):
             token = _draw(logprobs[row], request)
             request.sampled.append(token)
             request.logprobs.append(float(logprobs[row, token]))
-            full = len(request.sampled) == request.sampling.max_new_tokens
-            done.append(full or token in self._loaded.tokenizer.end_ids)
-        return done
+
+    def _is_complete(self, request: Request) -> bool:
+        full = len(request.sampled) == request.sampling.max_new_tokens
+        return full or request.sampled[-1] in self._loaded.tokenizer.end_ids
 
     def _finish(self, request: Request) -> None:
         stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids

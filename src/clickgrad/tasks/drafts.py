@@ -8,7 +8,7 @@ from itertools import islice
 
 from clickgrad.types import Check, Scalar, Split, Task
 
-SPLITS: tuple[tuple[Split, int], ...] = (("train", 8), ("test", 4), ("demo", 40))
+SPLITS: tuple[tuple[Split, int], ...] = (("train", 12), ("test", 12), ("demo", 40))
 DRAFTS = sum(count for _, count in SPLITS)  # of every template
 
 

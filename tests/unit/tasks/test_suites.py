@@ -11,8 +11,8 @@ from clickgrad.tasks import load_tasks
 
 def test_the_splits_have_their_sizes_and_make_up_the_whole() -> None:
     everything = load_tasks("pocket", "all")
-    assert len(everything) == len({task.id for task in everything}) == 312
-    assert Counter(task.split for task in everything) == {"train": 48, "test": 24, "demo": 240}
+    assert len(everything) == len({task.id for task in everything}) == 384
+    assert Counter(task.split for task in everything) == {"train": 72, "test": 72, "demo": 240}
     assert load_tasks("pocket", "test") == tuple(task for task in everything if task.split == "test")
 
 
@@ -26,7 +26,7 @@ def test_ids_and_tasks_are_stable_and_follow_the_seed() -> None:
 
 def test_every_universe_has_enough_for_all_tasks() -> None:
     for seed in range(1, 12):
-        assert len(load_tasks("pocket", "all", seed)) == 312
+        assert len(load_tasks("pocket", "all", seed)) == 384
 
 
 def test_a_tasks_file_gives_back_what_was_written(tmp_path: Path) -> None:

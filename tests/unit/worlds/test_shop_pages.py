@@ -25,8 +25,8 @@ def prices(page: httpx.Response) -> list[float]:
 def test_the_shop_holds_what_a_small_shop_holds() -> None:
     assert len(DATA.categories) == 8
     assert len(DATA.products) == len({item.name for item in DATA.products}) == 240
-    assert len(DATA.customers) == len({customer.email for customer in DATA.customers}) == 60
-    assert len(DATA.orders) == 200
+    assert len(DATA.customers) == len({customer.email for customer in DATA.customers}) == 72
+    assert len(DATA.orders) == 240
     assert sum(order.customer_id == 1 for order in DATA.orders) == 12
     assert {order.status for order in DATA.orders} == {"Processing", "Shipped", "Delivered", "Cancelled"}
     assert 350 <= len(DATA.reviews) <= 450

@@ -16,8 +16,8 @@ SHIPPING_CENTS = {"Standard": 400, "Express": 900, "Next Day": 1500}
 PAYMENT_METHODS = ("Credit Card", "Gift Card", "Cash on Delivery")
 STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled")
 
-CUSTOMERS = 60
-ORDERS = 200
+CUSTOMERS = 72
+ORDERS = 240
 DEFAULT_USER_ORDERS = 12
 FIRST_ORDER_ID = 1001
 FEATURED_EVERY = 80  # one product in so many
