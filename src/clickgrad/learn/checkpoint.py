@@ -48,7 +48,7 @@ def save(root: Path, progress: Progress, trainee: Trainee, optimizer: torch.opti
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     safetensors.torch.save_file(trainee.weights(), partial / "weights.safetensors")
-    torch.save(optimizer.state_dict(), partial / "optimizer.pt")
+    safetensors.torch.save_file(_moments(optimizer), partial / "optimizer.safetensors")
     state = {"format": FORMAT} | {name: getattr(progress, name) for name in Progress.__dataclass_fields__}
     (partial / "progress.json").write_text(json.dumps(state))
     for file in partial.iterdir():
@@ -66,15 +66,29 @@ def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Pr
         if state.pop("format") != FORMAT:
             raise UserError(f"checkpoint {folder} is of another version of clickgrad; start the run in a new folder")
         trainee.load_weights(safetensors.torch.load_file(folder / "weights.safetensors"))
-        optimizer.load_state_dict(torch.load(folder / "optimizer.pt", weights_only=True))
+        _load_moments(optimizer, safetensors.torch.load_file(folder / "optimizer.safetensors"))
         return Progress(**state)
     except UserError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, EOFError, safetensors.SafetensorError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(
             f"checkpoint {folder} cannot be read ({reason}): delete it to go on from the one before"
         ) from error
+
+
+def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """`3.exp_avg` is a moment of the fourth parameter. Learning rates are not state: every step sets its own."""
+    state = optimizer.state_dict()["state"]
+    return {f"{index}.{name}": value for index, moments in state.items() for name, value in moments.items()}
+
+
+def _load_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for key, value in tensors.items():
+        index, name = key.split(".")
+        state.setdefault(int(index), {})[name] = value
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 
 def _flush(path: Path) -> None:

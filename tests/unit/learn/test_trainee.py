@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from tiny import tiny_model, tiny_tokenizer
+
+from clickgrad.errors import UserError
+from clickgrad.learn import checkpoint
+from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.logprobs import collate, reply_logprobs
+from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.learn.trainee import Trainee
+from clickgrad.policy.models import load_model
+from clickgrad.types import Sample
+
+SAMPLES = [Sample((7, 8, 9, 10), 2, (0.0, 0.0), 1.0, 1.0), Sample((3, 4, 5), 1, (0.0,), 1.0, 1.0)]
+
+
+def new_trainee(lora_rank: int) -> Trainee:
+    return Trainee(tiny_model(tiny_tokenizer(["some text"])), lora_rank, 8, seed=0, with_reference=True)
+
+
+def learn(trainee: Trainee, optimizer: torch.optim.Optimizer, steps: int) -> None:
+    for _ in range(steps):
+        clone_step(trainee.model, optimizer, SAMPLES, 1e-2, 1000)
+    trainee.refresh_sampler()
+
+
+def scores(model: object) -> torch.Tensor:
+    with torch.no_grad():
+        return reply_logprobs(model, collate(SAMPLES))[0]
+
+
+@pytest.mark.parametrize("lora_rank", [0, 4])
+def test_the_sampler_follows_the_trained_weights_and_the_reference_does_not(lora_rank: int) -> None:
+    trainee = new_trainee(lora_rank)
+    before = scores(trainee.sampler.model)
+    learn(trainee, make_optimizer(trainee.model, 1e-2), 3)
+    after = scores(trainee.sampler.model)
+    assert float((after - before).abs().max()) > 0.01
+    torch.testing.assert_close(after, scores(trainee.model), rtol=0, atol=1e-5)
+    torch.testing.assert_close(trainee.reference(collate(SAMPLES)), before, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("lora_rank", [0, 4])
+def test_a_checkpoint_goes_on_bit_for_bit(tmp_path: Path, lora_rank: int) -> None:
+    straight = new_trainee(lora_rank)
+    learn(straight, make_optimizer(straight.model, 1e-2), 4)
+
+    first = new_trainee(lora_rank)
+    optimizer = make_optimizer(first.model, 1e-2)
+    learn(first, optimizer, 2)
+    checkpoint.save(tmp_path, Progress(step=2, episodes=7), first, optimizer, keep=2)
+
+    second = new_trainee(lora_rank)
+    optimizer = make_optimizer(second.model, 1e-2)
+    saved = checkpoint.latest(tmp_path)
+    assert saved is not None
+    assert checkpoint.load(saved, second, optimizer) == Progress(step=2, episodes=7)
+    learn(second, optimizer, 2)
+
+    for name, value in straight.weights().items():
+        assert torch.equal(value, second.weights()[name]), name
+    for name, value in straight.sampler.model.state_dict().items():
+        assert torch.equal(value, second.sampler.model.state_dict()[name]), name
+
+
+def test_old_checkpoints_go_and_half_written_ones_are_not_seen(tmp_path: Path) -> None:
+    trainee = new_trainee(0)
+    optimizer = make_optimizer(trainee.model, 1e-2)
+    for step in (1, 2, 3):
+        checkpoint.save(tmp_path, Progress(step=step), trainee, optimizer, keep=2)
+    (tmp_path / ".partial-step-0009").mkdir()
+    assert sorted(folder.name for folder in tmp_path.glob("step-*")) == ["step-0002", "step-0003"]
+    latest = checkpoint.latest(tmp_path)
+    assert latest is not None
+    assert checkpoint.step_of(latest) == 3
+
+
+@pytest.mark.parametrize("file", ["weights.safetensors", "optimizer.safetensors", "progress.json"])
+@pytest.mark.parametrize("damage", ["missing", "rubbish"])
+def test_an_unreadable_checkpoint_is_one_clear_line(tmp_path: Path, file: str, damage: str) -> None:
+    trainee = new_trainee(0)
+    optimizer = make_optimizer(trainee.model, 1e-2)
+    learn(trainee, optimizer, 1)
+    checkpoint.save(tmp_path, Progress(step=1), trainee, optimizer, keep=2)
+    victim = tmp_path / "step-0001" / file
+    if damage == "missing":
+        victim.unlink()
+    else:
+        victim.write_bytes(b"rubbish")
+    with pytest.raises(UserError, match=r"step-0001 cannot be read .*: delete it to go on") as caught:
+        checkpoint.load(tmp_path / "step-0001", trainee, optimizer)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("lora_rank", [0, 4])
+def test_the_export_is_a_plain_transformers_folder(tmp_path: Path, lora_rank: int) -> None:
+    trainee = new_trainee(lora_rank)
+    learn(trainee, make_optimizer(trainee.model, 1e-2), 2)
+    trainee.export(tmp_path / "model")
+    loaded = load_model(str(tmp_path / "model"))
+    torch.testing.assert_close(scores(loaded.model), scores(trainee.model), rtol=0, atol=1e-5)
+    assert loaded.tokenizer.encode("some text") == trainee.sampler.tokenizer.encode("some text")
