@@ -24,9 +24,7 @@ from clickgrad.types import (
 
 IDS = st.integers(0, 10**9 - 1)
 # Whoever writes a reply cannot write the tags of the format inside it.
-TEXTS = st.text(
-    st.characters(exclude_categories=("Cs",), exclude_characters="<>\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
-)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<>\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"))
 ACTIONS: st.SearchStrategy[Action] = st.one_of(
     *(st.builds(kind, IDS) for kind in (Click, RightClick, Hover, SwitchTab)),
     *(st.builds(kind, IDS, TEXTS) for kind in (Type, Search, Select)),

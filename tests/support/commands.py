@@ -1,0 +1,56 @@
+"""The command line as a person uses it: a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+
+
+def start(arguments: Sequence[str | Path], cwd: Path) -> subprocess.Popen[str]:
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "clickgrad", *map(str, arguments)],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(arguments: Sequence[str | Path], cwd: Path) -> subprocess.CompletedProcess[str]:
+    process = start(arguments, cwd)
+    try:
+        out, err = process.communicate(timeout=110)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str], timeout_s: float = 60) -> None:
+    """Look often, without a fixed sleep: what we wait for may last only milliseconds."""
+    deadline = time.monotonic() + timeout_s
+    while not happened():
+        if process.poll() is not None:
+            raise AssertionError(f"ended early with {process.returncode}: {process.communicate()[1]}")
+        if time.monotonic() > deadline:
+            process.kill()
+            raise AssertionError("it did not happen in time")
+        time.sleep(0.002)
+
+
+def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+def none_left(processes: Sequence[psutil.Process]) -> bool:
+    """All of them have ended, at the latest within ten seconds."""
+    _, alive = psutil.wait_procs(processes, timeout=10)
+    return not alive

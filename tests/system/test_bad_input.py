@@ -1,0 +1,171 @@
+"""A user's mistake is one line that says what, where and what to do, exit code 2, and nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+import zstandard
+from commands import run
+
+QUICK = ("--set", "evaluate.limit=1", "--set", "rollout.concurrency=1")
+
+
+def assert_mistake(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert done.stderr.startswith("clickgrad: ")
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    for part in parts:
+        assert part in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "parts"),
+    [
+        ("reinforce.learning_rate=1", ("unknown option reinforce.learning_rate", "known here are steps, groups")),
+        ("nonsense.lr=1", ("unknown option nonsense", "known here are seed, model")),
+        ("reinforce.steps=many", ("option reinforce.steps", "'many'")),
+        ("reinforce.steps=0", ("option reinforce.steps", "greater than or equal to 1")),
+        ("reinforce.normalizer=mean", ("option reinforce.normalizer", "'paper', 'constant' or 'token'")),
+        ("steps", ("write it as section.option=value",)),
+        ("seed.deep=1", ("option seed",)),
+    ],
+)
+def test_a_wrong_option_is_named(tmp_path: Path, setting: str, parts: tuple[str, ...]) -> None:
+    assert_mistake(run(["train", "--set", setting], tmp_path), *parts)
+
+
+def test_an_option_the_command_does_not_read_is_refused(tmp_path: Path) -> None:
+    done = run(["evaluate", "--set", "reinforce.lr=1e-5"], tmp_path)
+    assert_mistake(done, "`clickgrad evaluate` does not read the section reinforce")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("[reinforce]\nlr = 1e-5\nwarp = 9\n", "bad.toml: unknown option reinforce.warp"),
+        ("a = = 1", "bad.toml is not TOML"),
+    ],
+)
+def test_a_wrong_config_file_is_named(tmp_path: Path, text: str, part: str) -> None:
+    (tmp_path / "bad.toml").write_text(text)
+    assert_mistake(run(["train", "--config", "bad.toml"], tmp_path), part)
+
+
+def test_a_missing_config_file_names_the_presets(tmp_path: Path) -> None:
+    assert_mistake(run(["train", "--config", "none.toml"], tmp_path), "config none.toml", "preset (quick)")
+
+
+def test_a_missing_model_is_named(tmp_path: Path) -> None:
+    done = run(["evaluate", "--policy", "torch:/no/such/model", *QUICK], tmp_path)
+    assert_mistake(done, "'/no/such/model' not found", "give a transformers folder")
+
+
+def test_an_unknown_policy_is_named(tmp_path: Path) -> None:
+    assert_mistake(
+        run(["evaluate", "--policy", "oracle", *QUICK], tmp_path), "unknown policy 'oracle'", "scripted:expert"
+    )
+
+
+def test_an_unknown_suite_or_template_is_named(tmp_path: Path) -> None:
+    assert_mistake(run(["tasks", "--suite", "webshop"], tmp_path), "unknown suite 'webshop'", "pocket")
+    done = run(["train", "--dry-run", "--set", 'tasks.templates=["shop.fly"]'], tmp_path)
+    assert_mistake(done, "no template 'shop.fly'", "shop.add_to_cart")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("[", "is not JSON"),
+        ("{}", "make it a list of tasks"),
+        ('[{"id": "a"}]', "entry 0"),
+        ('[{"id": 3}]', "entry 0"),
+    ],
+)
+def test_a_malformed_task_file_is_named(tmp_path: Path, text: str, part: str) -> None:
+    (tmp_path / "tasks.json").write_text(text)
+    assert_mistake(run(["tasks", "--suite", "tasks.json"], tmp_path), "tasks.json", part)
+
+
+def test_a_malformed_trajectory_file_is_named_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "demos.jsonl.zst"
+    rubbish = zstandard.compress(b'{"format": 1, "trajectory": 7}')
+    path.write_bytes(rubbish)
+    assert_mistake(
+        run(["demos", "--out", path], tmp_path), "demos.jsonl.zst: record 0 is malformed", "move the file away"
+    )
+    assert path.read_bytes() == rubbish
+
+
+def test_an_unreadable_checkpoint_is_named(coin: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "run" / "checkpoints" / "step-0001"
+    broken.mkdir(parents=True)
+    (broken / "progress.json").write_text("{")
+    tasks = f"tasks.suite={coin / 'tasks.json'}"
+    done = run(["reinforce", "--start", coin / "model", "--run", "run", "--set", tasks], tmp_path)
+    assert_mistake(done, "step-0001 cannot be read", "delete it to go on")
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert_mistake(run(["serve", "--port", str(port)], tmp_path), str(port), "in use")
+
+
+def test_no_browser_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLICKGRAD_CHROMIUM", "/no/such/browser")
+    done = run(["evaluate", "--policy", "scripted:noop", *QUICK], tmp_path)
+    assert_mistake(done, "/no/such/browser")
+
+
+def test_a_run_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = run(["evaluate", "--policy", "scripted:noop", "--run", "file/run", *QUICK], tmp_path)
+    assert_mistake(done, "cannot write to the run folder file/run", "--run")
+
+
+def test_a_full_disk_loses_nothing_that_was_finished(tmp_path: Path) -> None:
+    """A file system of 64 KiB fills up in mid-run; the same command goes on when there is room."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("needs the right to mount a small file system")
+    try:
+        command = [
+            "evaluate",
+            "--policy",
+            "scripted:noop",
+            "--run",
+            f"{small}/run",
+            "--set",
+            "rollout.screenshots=true",
+        ]
+        done = run([*command, "--set", "rollout.concurrency=1"], tmp_path)
+        assert_mistake(done, os.strerror(errno.ENOSPC), "make room")
+        before = (small / "run" / "config.toml").read_text()
+        shutil.rmtree(small / "run" / "screenshots")
+        assert before == (small / "run" / "config.toml").read_text()
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_other_options_in_an_old_folder_are_refused(tmp_path: Path) -> None:
+    command = ["evaluate", "--policy", "scripted:noop", *QUICK]
+    assert run(command, tmp_path).returncode == 0
+    done = run([*command, "--set", "agent.max_turns=3"], tmp_path)
+    assert_mistake(done, "agent.max_turns = 8, not 3", "--run")
+
+
+def test_the_dry_run_prints_the_plan_and_touches_nothing(tmp_path: Path) -> None:
+    done = run(["train", "--dry-run", "--set", "reinforce.steps=77"], tmp_path)
+    assert done.returncode == 0
+    assert "steps = 77" in done.stdout
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,60 @@
+"""The promise of exact tokens on the real thing: SmolLM2, Chromium, the shop."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import torch
+
+from clickgrad.config import Config, load_config
+from clickgrad.learn.logprobs import collate, reply_logprobs
+from clickgrad.learn.samples import clone_samples
+from clickgrad.policy.models import LoadedModel, load_model
+from clickgrad.policy.torch_engine import TorchEngine
+from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
+from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.types import Trajectory
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    return load_config("quick", ["agent.max_turns=2", "agent.max_new_tokens=10"], "evaluate")
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> LoadedModel:
+    return load_model("smollm2")
+
+
+@pytest.mark.timeout(300)  # the first time, the embedded weights are dequantised
+def test_sampler_logprobs_equal_recomputed_ones(config: Config, smollm2: LoadedModel, tmp_path: Path) -> None:
+    engine = TorchEngine(smollm2)
+    agent = make_agent(config, engine, prompt_builder(config, smollm2.tokenizer), 1.0, tmp_path)
+    tasks = chosen_tasks(config, "test")[:2]
+    slots = [Slot(f"{task.id}/{member}", task, 0) for task in tasks for member in range(3)]
+    ended: list[Trajectory] = []
+    with asyncio.Runner() as runner, open_venue(config, runner) as venue:
+        runner.run(fill_slots(slots, agent, venue, concurrency=6, retries=0, stored={}, on_end=ended.append))
+    engine.close()
+    assert all(trajectory.error is None for trajectory in ended)
+    samples = clone_samples(ended)
+    assert len(samples) >= 6
+    batch = collate(samples)
+    with torch.no_grad():
+        recomputed, _ = reply_logprobs(smollm2.model, batch)
+    worst = ((recomputed - batch.old_logprobs_BK).abs() * batch.loss_BK).max()
+    assert float(worst) < 1e-4
+
+
+def test_the_embedded_models_prompt_equals_its_chat_template(config: Config, smollm2: LoadedModel) -> None:
+    from clickgrad.types import Observation
+
+    builder = prompt_builder(config, smollm2.tokenizer)
+    task = chosen_tasks(config, "test")[0]
+    page = Observation("http://shop.localhost/cart", "Cart", ("[0] link Home", "Cart", "1 x $19.50 = $19.50"), ())
+    history = [builder.reply('do(action="Click", element="3")'), builder.reply("go_backward()")]
+    prompt = builder.prompt("e", task, history, page)
+    whole = smollm2.tokenizer.render_chat(prompt.messages, reply_header=True)
+    assert list(prompt.ids) == smollm2.tokenizer.encode_template(whole)

@@ -1,0 +1,123 @@
+"""Kill it at any moment; the same command goes on, nothing is sampled twice, and the weights come out the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from commands import descendants, none_left, run, start, wait_until
+
+from clickgrad.rollout.store import TrajectoryFile
+
+GROUPS, SIZE, STEPS = 3, 4, 3
+
+
+def reinforce(coin: Path, folder: str) -> list[str]:
+    settings = {
+        "tasks.suite": coin / "tasks.json",
+        "model.threads": 1,
+        "agent.max_turns": 2,
+        "agent.max_new_tokens": 24,
+        "rollout.concurrency": 4,
+        "lora.rank": 0,
+        "reinforce.steps": STEPS,
+        "reinforce.groups": GROUPS,
+        "reinforce.group_size": SIZE,
+        "reinforce.max_refills": 0,
+        "reinforce.micro_tokens": 1,  # a row at a time: an update long enough to be killed in
+        "reinforce.kl_beta": 0.1,
+    }
+    sets = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    return ["reinforce", "--start", str(coin / "model"), "--run", folder, *sets]
+
+
+def stored(run_folder: Path, step: int) -> list[str]:
+    """What the file holds, episode by episode, seconds included: an episode run again would differ."""
+    file = TrajectoryFile(run_folder / "trajectories" / f"step-{step:04d}.jsonl.zst")
+    return [f"{trajectory.episode} {trajectory.seconds}" for trajectory in file.read()]
+
+
+def finish(coin: Path, tmp_path: Path, folder: str) -> Path:
+    done = run(reinforce(coin, folder), tmp_path)
+    assert done.returncode == 0, done.stderr
+    return tmp_path / folder
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "model" / "model.safetensors").read_bytes()
+
+
+def never_killed(coin: Path, tmp_path: Path, like: Path) -> Path:
+    """A run from start to end on the same trajectories."""
+    shutil.copytree(like / "trajectories", tmp_path / "straight" / "trajectories")
+    return finish(coin, tmp_path, "straight")
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.15])
+def test_killed_in_an_update_the_weights_come_out_bit_for_bit(coin: Path, tmp_path: Path, delay_s: float) -> None:
+    process = start(reinforce(coin, "killed"), tmp_path)
+    folder = tmp_path / "killed"
+    wait_until(lambda: len(stored(folder, 2)) == GROUPS * SIZE, process)
+    time.sleep(delay_s)  # not to wait for anything: to die at another place of the update
+    family = descendants(process)
+    process.kill()
+    process.wait()
+    assert none_left(family)
+    assert not (folder / "model").exists(), "killed too late to test anything"
+    before = stored(folder, 2)
+
+    finish(coin, tmp_path, "killed")
+    assert stored(folder, 2) == before
+    assert weights(folder) == weights(never_killed(coin, tmp_path, folder))
+
+
+def test_killed_in_a_rollout_finished_episodes_are_kept_and_only_missing_ones_sampled(
+    coin: Path, tmp_path: Path
+) -> None:
+    process = start(reinforce(coin, "killed"), tmp_path)
+    folder = tmp_path / "killed"
+    wait_until(lambda: 3 <= len(stored(folder, 2)) < GROUPS * SIZE - 2, process)
+    family = descendants(process)
+    process.kill()
+    process.wait()
+    assert none_left(family)
+    kept = stored(folder, 2)
+
+    finish(coin, tmp_path, "killed")
+    after = stored(folder, 2)
+    assert after[: len(kept)] == kept
+    assert len(after) == len({line.split()[0] for line in after}) == GROUPS * SIZE
+    steps = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [(row["step"], row["episodes"], row["crashed"]) for row in steps] == [
+        (step, GROUPS * SIZE, 0) for step in range(1, STEPS + 1)
+    ]
+    progress = json.loads((folder / "checkpoints" / f"step-{STEPS:04d}" / "progress.json").read_text())
+    assert progress["episodes"] == STEPS * GROUPS * SIZE
+    assert progress["tasks_taken"] == STEPS * GROUPS
+    assert weights(folder) == weights(never_killed(coin, tmp_path, folder))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_says_so_and_leaves_no_browser(coin: Path, tmp_path: Path, number: signal.Signals) -> None:
+    process = start(reinforce(coin, "stopped"), tmp_path)
+    wait_until(lambda: len(stored(tmp_path / "stopped", 1)) >= 2, process)
+    family = descendants(process)
+    assert any("chrom" in member.name() for member in family)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip() == "clickgrad: interrupted; the same command goes on from here"
+    assert none_left(family)
+
+
+def test_more_steps_go_on_from_where_it_ended(coin: Path, tmp_path: Path) -> None:
+    folder = finish(coin, tmp_path, "longer")
+    first = weights(folder)
+    more = run([*reinforce(coin, "longer"), "--set", f"reinforce.steps={STEPS + 1}"], tmp_path)
+    assert more.returncode == 0, more.stderr
+    assert weights(folder) != first
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == STEPS + 1

@@ -1,0 +1,70 @@
+"""The quickstart in small: every stage, real Chromium, the shop's own experts, a tiny model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commands import run
+from tiny import save, tiny_model, tiny_tokenizer
+
+SETTINGS = {
+    "model.path": "tiny",
+    "model.threads": 1,
+    "tasks.max_expert_turns": 2,
+    "agent.page_tokens": 300,
+    "agent.max_turns": 2,
+    "agent.max_new_tokens": 8,
+    "rollout.screenshots": "true",
+    "lora.rank": 4,
+    "clone.demos": 6,
+    "clone.epochs": 1,
+    "reinforce.steps": 1,
+    "reinforce.groups": 1,
+    "reinforce.group_size": 2,
+    "reinforce.max_refills": 1,
+    "evaluate.limit": 4,
+}
+
+
+def train_command() -> list[str]:
+    return [
+        "train",
+        "--run",
+        "run",
+        *(part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")),
+    ]
+
+
+def test_train_goes_through_all_stages_and_a_second_time_skips_them(tmp_path: Path) -> None:
+    texts = ["Page: shop.localhost/", "[0] link Home", "[1] textbox Search", "What is the price of", "$12.50, 4 stars"]
+    save(tiny_model(tiny_tokenizer(texts * 20), context_tokens=2048), tmp_path / "tiny")
+    first = run(train_command(), tmp_path)
+    assert first.returncode == 0, first.stderr
+    for name in ("before cloning", "after cloning", "after reinforcement"):
+        assert f"\n{name}" in first.stdout
+    assert "n=4, 95 % CI" in first.stdout
+
+    folder = tmp_path / "run"
+    report = json.loads((folder / "report.json").read_text())
+    assert [evaluation["success"]["n"] for evaluation in report["evaluations"].values()] == [4, 4, 4]
+    assert "<svg" in (folder / "report.html").read_text()
+    assert len(list((folder / "evaluate-clone" / "screenshots").glob("*.jpg"))) >= 4
+    assert (folder / "config.toml").exists()
+
+    stamps = {path: path.stat().st_mtime_ns for path in folder.rglob("*.zst")}
+    model = (folder / "reinforce" / "model" / "model.safetensors").stat().st_mtime_ns
+    second = run(train_command(), tmp_path)
+    assert second.returncode == 0, second.stderr
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.zst")} == stamps
+    assert (folder / "reinforce" / "model" / "model.safetensors").stat().st_mtime_ns == model
+
+
+def test_the_expert_passes_and_giving_up_fails(tmp_path: Path) -> None:
+    common = ["--set", "evaluate.limit=6", "--set", "rollout.concurrency=2", "--json"]
+    expert = run(["evaluate", "--policy", "scripted:expert", "--run", "expert", *common], tmp_path)
+    noop = run(["evaluate", "--policy", "scripted:noop", "--run", "noop", *common], tmp_path)
+    assert json.loads(expert.stdout)["success"]["passed"] == 6, expert.stderr
+    assert json.loads(noop.stdout)["success"] == {
+        "rate": 0.0, "passed": 0, "n": 6, "low": 0.0, "high": 0.3903, "infra_failed": 0,
+    }  # fmt: skip

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+import torch
+from tiny import make_task, tiny_model, tiny_tokenizer
+
+from clickgrad.errors import PolicyError, TokenLimit, UserError
+from clickgrad.policy.models import LoadedModel
+from clickgrad.policy.torch_engine import TorchEngine
+from clickgrad.types import Completion, Finish, Observation, Prompt, Sampling
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def loaded() -> LoadedModel:
+    return tiny_model(tiny_tokenizer(["some text"]), context_tokens=256)
+
+
+@pytest.fixture
+def engine(loaded: LoadedModel) -> Iterator[TorchEngine]:
+    engine = TorchEngine(loaded, max_rows=4, cache_tokens=200)
+    yield engine
+    engine.close()
+
+
+def ask(ids: list[int]) -> Prompt:
+    return Prompt("e", make_task(), Observation("http://toy/", "", (), ()), (), tuple(ids))
+
+
+def prompt_ids(length: int, seed: int = 0) -> list[int]:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(10, 250, (length,), generator=generator).tolist()
+
+
+def worst_error(loaded: LoadedModel, ids: list[int], completion: Completion, temperature: float = 1.0) -> float:
+    """The engine's logprobs against a plain forward pass over the same ids."""
+    with torch.inference_mode():
+        logits = loaded.model(torch.tensor([[*ids, *completion.ids]])).logits[0]
+    plain = torch.log_softmax(logits / temperature, -1)
+    places = range(len(ids) - 1, len(ids) - 1 + len(completion.ids))
+    expected = [float(plain[place, token]) for place, token in zip(places, completion.ids, strict=True)]
+    return max(abs(a - b) for a, b in zip(expected, completion.logprobs, strict=True))
+
+
+async def test_logprobs_equal_a_plain_forward_pass_in_a_crowd(engine: TorchEngine, loaded: LoadedModel) -> None:
+    """More requests than rows, of many lengths, sharing beginnings, with a cache too small for all of them."""
+    trunk = prompt_ids(40)
+    prompts = [trunk[: 5 + 3 * n] + prompt_ids(n % 4, seed=n) for n in range(12)]
+    replies = await asyncio.gather(
+        *(engine.complete(ask(ids), Sampling(4 + n, seed=n)) for n, ids in enumerate(prompts))
+    )
+    assert max(worst_error(loaded, ids, reply) for ids, reply in zip(prompts, replies, strict=True)) < 1e-4
+    assert 0.2 < engine.cache_hit_share < 1
+
+
+async def test_greedy_equals_generate(engine: TorchEngine, loaded: LoadedModel) -> None:
+    for seed in range(5):
+        ids = prompt_ids(20, seed)
+        reply = await engine.complete(ask(ids), Sampling(12, temperature=0))
+        whole = loaded.model.generate(
+            torch.tensor([ids]), attention_mask=torch.ones(1, 20), max_new_tokens=12, do_sample=False
+        )
+        assert list(reply.ids) == whole[0, 20:].tolist()
+
+
+async def test_temperature_is_part_of_the_logprobs(engine: TorchEngine, loaded: LoadedModel) -> None:
+    ids = prompt_ids(10)
+    reply = await engine.complete(ask(ids), Sampling(6, temperature=0.5, seed=3))
+    assert worst_error(loaded, ids, reply, temperature=0.5) < 1e-4
+
+
+async def test_a_seed_decides_the_reply_and_another_one_another(engine: TorchEngine) -> None:
+    prompt = ask(prompt_ids(10))
+    replies = [await engine.complete(prompt, Sampling(12, seed=seed)) for seed in (1, 1, 2)]
+    assert replies[0].ids == replies[1].ids != replies[2].ids
+
+
+async def test_a_small_top_p_is_greedy(engine: TorchEngine) -> None:
+    prompt = ask(prompt_ids(10))
+    greedy = await engine.complete(prompt, Sampling(8, temperature=0))
+    assert (await engine.complete(prompt, Sampling(8, top_p=1e-6, seed=9))).ids == greedy.ids
+
+
+async def test_a_reply_ends_with_the_end_token_or_at_the_limit(engine: TorchEngine, loaded: LoadedModel) -> None:
+    end = loaded.tokenizer.end_ids[0]
+    replies = await asyncio.gather(
+        *(engine.complete(ask(prompt_ids(6, seed)), Sampling(60, temperature=3.0, seed=seed)) for seed in range(40))
+    )
+    for reply in replies:
+        assert end not in reply.ids[:-1]
+        assert (reply.finish is Finish.STOP) == (reply.ids[-1] == end)
+        assert reply.finish is Finish.STOP or len(reply.ids) == 60
+    assert {reply.finish for reply in replies} == {Finish.STOP, Finish.LENGTH}
+
+
+async def test_new_weights_void_what_the_old_ones_computed(engine: TorchEngine, loaded: LoadedModel) -> None:
+    ids = prompt_ids(30)
+    before = await engine.complete(ask(ids), Sampling(8, seed=1))
+    with torch.no_grad():
+        for parameter in loaded.model.parameters():
+            parameter.mul_(1.3)
+    engine.weights_changed(7)
+    after = await engine.complete(ask(ids), Sampling(8, seed=1))
+    assert (before.policy_version, after.policy_version) == (0, 7)
+    assert worst_error(loaded, ids, after) < 1e-4
+
+
+async def test_a_cancelled_neighbour_disturbs_nobody(engine: TorchEngine, loaded: LoadedModel) -> None:
+    ids = prompt_ids(12)
+    doomed = [asyncio.create_task(engine.complete(ask(prompt_ids(9, n)), Sampling(200, seed=n))) for n in range(3)]
+    kept = asyncio.create_task(engine.complete(ask(ids), Sampling(30, seed=5)))
+    await asyncio.sleep(0.01)
+    for task in doomed:
+        task.cancel()
+    assert worst_error(loaded, ids, await kept) < 1e-4
+
+
+async def test_a_prompt_that_does_not_fit_is_a_token_limit(engine: TorchEngine) -> None:
+    with pytest.raises(TokenLimit, match="250 tokens and a reply of 10 exceed the context of 256"):
+        await engine.complete(ask(prompt_ids(250)), Sampling(10))
+
+
+async def test_a_failing_model_fails_its_requests_and_the_engine_lives_on(
+    engine: TorchEngine, loaded: LoadedModel
+) -> None:
+    with pytest.raises(PolicyError, match="IndexError"):
+        await engine.complete(ask([5, 10_000_000, 5]), Sampling(4))
+    assert (await engine.complete(ask(prompt_ids(5)), Sampling(4))).ids
+
+
+async def test_a_closed_engine_says_so(engine: TorchEngine) -> None:
+    engine.close()
+    with pytest.raises(PolicyError, match="closed"):
+        await engine.complete(ask(prompt_ids(5)), Sampling(4))
+
+
+def test_sliding_window_models_are_refused(loaded: LoadedModel) -> None:
+    loaded.model.config.layer_types = ["sliding_attention", "full_attention"]
+    with pytest.raises(UserError, match="sliding-window"):
+        TorchEngine(loaded)

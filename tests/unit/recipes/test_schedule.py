@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from tiny import make_task
+
+from clickgrad.recipes.clone import schedule
+from clickgrad.recipes.reinforce import task_at
+
+
+def test_the_rate_rises_linearly_then_falls_as_a_cosine() -> None:
+    """Ten steps, a fifth of them warm-up: 1/2, 1, then cos from 1 towards 0 over the other eight."""
+    rates = [schedule(step, 10, 0.2) for step in range(1, 11)]
+    assert rates[:2] == [0.5, 1.0]
+    assert rates[2:] == sorted(rates[2:], reverse=True)
+    assert 0 < rates[-1] < 0.1
+    assert schedule(1, 1, 0.0) == 1.0
+
+
+def test_an_epoch_repeats_no_task_and_the_next_has_another_order() -> None:
+    tasks = [make_task(f"t{number}") for number in range(20)]
+    first = [task_at(tasks, index, seed=3).id for index in range(20)]
+    second = [task_at(tasks, index, seed=3).id for index in range(20, 40)]
+    assert sorted(first) == sorted(second) == sorted(task.id for task in tasks)
+    assert first != second
+    assert first == [task_at(tasks, index, seed=3).id for index in range(20)]
+    assert first != [task_at(tasks, index, seed=4).id for index in range(20)]

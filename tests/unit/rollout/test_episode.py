@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from tiny import FakeVenue, make_task
+
+from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.browser import FakeElement, FakePage
+from clickgrad.errors import BrowserError, PolicyError, TokenLimit, WorldError
+from clickgrad.policy.scripted import FixedPolicy
+from clickgrad.rollout.episode import Agent, Limits, run_episode
+from clickgrad.rollout.venue import Visit
+from clickgrad.types import Completion, End, Outcome, Prompt, Sampling, Task, Trajectory, Unparsable, UrlCheck
+
+pytestmark = pytest.mark.anyio
+
+SITE = {
+    "http://toy/": FakePage("Home", ("Welcome", FakeElement("link", "Next", to="http://toy/next"))),
+    "http://toy/next": FakePage("Next", ("The answer is yes", FakeElement("link", "Home", to="http://toy/"))),
+}
+CLICK = 'do(action="Click", element="0")'
+
+
+def agent_of(*replies: str, **limits: float) -> Agent:
+    return Agent(
+        FixedPolicy("fixed", replies),
+        PromptBuilder(None, "plain"),
+        replace(Limits(max_turns=4, max_new_tokens=32), **limits),  # type: ignore[arg-type]
+    )
+
+
+async def play(agent: Agent, task: Task | None = None, venue: object = None) -> Trajectory:
+    return await run_episode("e", task or make_task(), 7, agent, venue or FakeVenue(SITE))  # type: ignore[arg-type]
+
+
+async def test_the_right_answer_is_a_reward() -> None:
+    trajectory = await play(agent_of(CLICK, 'exit(message="yes")'))
+    assert (trajectory.end, trajectory.answer, trajectory.reward) == (End.STOPPED, "yes", 1.0)
+    assert [turn.observation.url for turn in trajectory.turns] == ["http://toy/", "http://toy/next"]
+
+
+async def test_a_wrong_answer_is_a_reward_of_0_with_a_reason() -> None:
+    trajectory = await play(agent_of('exit(message="no")'))
+    assert trajectory.reward == 0.0
+    assert "no" in trajectory.verdict.results[0].reason
+
+
+async def test_the_turn_limit_ends_the_episode_and_counts() -> None:
+    trajectory = await play(agent_of(CLICK))
+    assert (trajectory.end, len(trajectory.turns), trajectory.reward) == (End.TURN_LIMIT, 4, 0.0)
+
+
+async def test_what_was_reached_counts_even_without_an_exit() -> None:
+    task = replace(make_task(), checks=(UrlCheck("toy", "/next"),))
+    trajectory = await play(agent_of(CLICK, max_turns=1), task)
+    assert (trajectory.end, trajectory.reward) == (End.TURN_LIMIT, 1.0)
+
+
+async def test_an_unparsable_reply_costs_the_turn_and_the_next_page_says_why() -> None:
+    trajectory = await play(agent_of("hello", 'exit(message="yes")'))
+    assert isinstance(trajectory.turns[0].action, Unparsable)
+    assert "no action: expected one action" in trajectory.turns[1].observation.notice
+    assert trajectory.reward == 1.0
+
+
+async def test_a_failed_action_is_told_in_the_next_observation() -> None:
+    trajectory = await play(agent_of('do(action="Click", element="99")', 'exit(message="yes")'))
+    assert "99" in trajectory.turns[1].observation.notice
+
+
+async def test_no_time_left_ends_the_episode_and_counts() -> None:
+    trajectory = await play(agent_of(CLICK, episode_s=0.0))
+    assert (trajectory.end, trajectory.reward) == (End.TIME_LIMIT, 0.0)
+
+
+class Failing:
+    name, version = "failing", 0
+
+    def __init__(self, error: Exception | None) -> None:
+        self._error = error
+        self.forgotten: list[str] = []
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        if self._error:
+            raise self._error
+        await asyncio.sleep(60)
+        raise AssertionError("nobody waits that long")
+
+    def forget(self, episode: str) -> None:
+        self.forgotten.append(episode)
+
+    def close(self) -> None:
+        pass
+
+
+async def test_a_failing_policy_is_a_crash_without_a_reward() -> None:
+    policy = Failing(PolicyError("out of memory"))
+    trajectory = await play(replace(agent_of("x"), policy=policy))
+    assert (trajectory.end, trajectory.reward, trajectory.verdict.outcome) == (End.CRASHED, None, Outcome.UNJUDGED)
+    assert trajectory.error == "PolicyError: out of memory"
+    assert policy.forgotten == ["e"]
+
+
+async def test_a_policy_that_never_answers_is_a_crash_at_its_deadline() -> None:
+    trajectory = await play(replace(agent_of("x", reply_s=0.01), policy=Failing(None)))
+    assert (trajectory.end, trajectory.reward) == (End.CRASHED, None)
+    assert "no reply within" in (trajectory.error or "")
+
+
+async def test_a_full_context_ends_the_episode_and_counts() -> None:
+    trajectory = await play(replace(agent_of("x"), policy=Failing(TokenLimit("too long"))))
+    assert (trajectory.end, trajectory.reward, trajectory.error) == (End.TOKEN_LIMIT, 0.0, "too long")
+
+
+class BrokenVenue:
+    """Breaks on the way in, while looking at the world, or on the way out."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        if self._where == "opening":
+            raise BrowserError("opening the start page")
+        async with FakeVenue(SITE).open(task) as visit:
+            yield replace(visit, changes=self._changes)
+        if self._where == "closing":
+            raise BrowserError("closing")
+
+    def _changes(self) -> tuple[()]:
+        if self._where == "evidence":
+            raise WorldError("the world is gone")
+        return ()
+
+
+@pytest.mark.parametrize("where", ["opening", "evidence"])
+async def test_broken_machinery_is_never_a_reward(where: str) -> None:
+    trajectory = await play(agent_of('exit(message="yes")'), venue=BrokenVenue(where))
+    assert (trajectory.end, trajectory.reward) == (End.CRASHED, None)
+
+
+async def test_a_verdict_stands_when_only_the_cleaning_up_fails() -> None:
+    trajectory = await play(agent_of('exit(message="yes")'), venue=BrokenVenue("closing"))
+    assert (trajectory.end, trajectory.reward) == (End.STOPPED, 1.0)
+
+
+async def test_screenshots_are_kept_by_turn() -> None:
+    kept: dict[str, bytes] = {}
+
+    def keep(name: str, jpeg: bytes) -> str:
+        kept[name] = jpeg
+        return f"{name}.jpg"
+
+    trajectory = await play(replace(agent_of(CLICK, 'exit(message="yes")'), save_screenshot=keep))
+    assert [turn.screenshot for turn in trajectory.turns] == ["e-00.jpg", "e-01.jpg"]
+    assert set(kept) == {"e-00", "e-01"}

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from tiny import FakeVenue, make_task
+
+from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.browser import FakePage
+from clickgrad.errors import BrowserError, UserError
+from clickgrad.policy.scripted import FixedPolicy
+from clickgrad.rollout.episode import Agent, Limits
+from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.venue import Venue, Visit
+from clickgrad.types import End, Task, Trajectory
+
+pytestmark = pytest.mark.anyio
+
+SITE = {"http://toy/": FakePage("Home", ("Welcome",))}
+SLOTS = [Slot(f"slot-{n}", make_task(), seed=0) for n in range(6)]
+
+
+def agent() -> Agent:
+    return Agent(FixedPolicy("fixed", ['exit(message="yes")']), PromptBuilder(None, "plain"), Limits(3, 32))
+
+
+class FlakyVenue(FakeVenue):
+    """Refuses its first `failures` guests; counts how many are inside at once."""
+
+    def __init__(self, failures: int) -> None:
+        super().__init__(SITE)
+        self.failures = failures
+        self.inside = self.most = self.opened = 0
+
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        self.opened += 1
+        if self.opened <= self.failures:
+            raise BrowserError("refused")
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        await asyncio.sleep(0.01)
+        async with super().open(task) as visit:
+            yield visit
+        self.inside -= 1
+
+
+async def fill(
+    venue: Venue, retries: int = 2, stored: dict[str, Trajectory] | None = None
+) -> tuple[list[Trajectory], list[str]]:
+    ended: list[str] = []
+    filled = await fill_slots(
+        SLOTS,
+        agent(),
+        venue,
+        concurrency=3,
+        retries=retries,
+        stored=stored or {},
+        on_end=lambda trajectory: ended.append(trajectory.episode),
+    )
+    return filled, ended
+
+
+async def test_all_slots_are_filled_in_order_and_never_too_many_at_once() -> None:
+    venue = FlakyVenue(failures=0)
+    filled, ended = await fill(venue)
+    assert [trajectory.episode for trajectory in filled] == [f"slot-{n}/try-0" for n in range(6)]
+    assert sorted(ended) == [f"slot-{n}/try-0" for n in range(6)]
+    assert venue.most == 3
+
+
+async def test_crashed_episodes_are_tried_again_and_every_try_is_reported() -> None:
+    filled, ended = await fill(FlakyVenue(failures=2))
+    assert all(trajectory.usable for trajectory in filled)
+    assert len(ended) == 6 + 2
+    assert sum(not episode.endswith("try-0") for episode in ended) == 2
+
+
+async def test_retries_are_bounded_and_a_crash_is_then_the_result() -> None:
+    venue = FlakyVenue(failures=10**6)
+    filled, ended = await fill(venue, retries=1)
+    assert {trajectory.end for trajectory in filled} == {End.CRASHED}
+    assert len(ended) == venue.opened == 12
+
+
+async def test_what_is_stored_is_not_run_again() -> None:
+    first, _ = await fill(FlakyVenue(failures=1))
+    stored = {trajectory.episode: trajectory for trajectory in first[:4]}
+    venue = FlakyVenue(failures=0)
+    again, ended = await fill(venue, stored=stored)
+    assert again[1:4] == first[1:4]
+    assert len(ended) == venue.opened == 6 - len([episode for episode in stored if episode.endswith("try-0")])
+
+
+async def test_each_try_has_a_seed_of_its_own() -> None:
+    seeds = {slot.attempt(number)[1] for slot in SLOTS for number in range(3)}
+    assert len(seeds) == 18
+
+
+async def test_a_full_disk_stops_the_others_and_comes_out_as_it_is() -> None:
+    def no_room(trajectory: Trajectory) -> None:
+        raise UserError("no room")
+
+    with pytest.raises(UserError, match="no room"):
+        await fill_slots(SLOTS, agent(), FlakyVenue(0), concurrency=3, retries=0, stored={}, on_end=no_room)
