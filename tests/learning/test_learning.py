@@ -29,25 +29,25 @@ HOME = FakePage("Home", tuple(FakeElement("link", name, to=f"http://toy/{name}")
 SITE = {"http://toy/": HOME} | {f"http://toy/{name}": FakePage(name, (name,)) for name in NAMES}
 TASK = replace(make_task(intent="Open the cheese."), checks=(UrlCheck("toy", "/Cheese"),))
 REPLIES = [f'do(action="Click", element="{number}")' for number in range(4)]
-GROUPS, GROUP_SIZE, STEPS = 2, 8, 14
+GROUPS, GROUP_SIZE, STEPS = 4, 8, 90
+LR, KL_BETA = 4e-4, 0.05  # small steps: noise grows with the root of their number, the signal with the number
 
 Rewards = Callable[[Sequence[float | None], random.Random], Sequence[float | None]]
 
 
-def run_training(lora_rank: int, seed: int, see_rewards: Rewards) -> list[float]:
+def run_training(seed: int, see_rewards: Rewards) -> list[float]:
     """Success of the sampled episodes, step by step."""
     page = Observation("http://toy/", "Home", tuple(f"[{n}] link {name}" for n, name in enumerate(NAMES)), ())
     texts = [*REPLIES, *page.lines, "Task: Open the cheese.", "Page: toy/"] * 20
     loaded = tiny_model(tiny_tokenizer(texts))
     builder = PromptBuilder(loaded.tokenizer, "plain", "short")
     teach(loaded, builder, TASK, page, REPLIES)
-    trainee = Trainee(loaded, lora_rank, 2 * lora_rank or 1, seed, with_reference=False)
+    trainee = Trainee(loaded, 0, 1, seed, with_reference=True)
     trainee.refresh_sampler()
-    optimizer = make_optimizer(trainee.model, 1e-3)
+    optimizer = make_optimizer(trainee.model, LR)
     engine = TorchEngine(trainee.sampler)
     agent = Agent(engine, builder, Limits(max_turns=1, max_new_tokens=24))
     rng, successes = random.Random(seed), []
-    lr = 1e-2 if lora_rank else 1e-3
 
     def sample(step: int) -> list[Trajectory]:
         slots = [Slot(f"step-{step}/{n}", TASK, seed) for n in range(GROUPS * GROUP_SIZE)]
@@ -66,21 +66,26 @@ def run_training(lora_rank: int, seed: int, see_rewards: Rewards) -> list[float]
             groups.append([replace(t, reward=reward) for t, reward in zip(group, seen, strict=True)])
         samples = grpo_samples(groups)
         if samples:
-            grpo_step(trainee.model, None, optimizer, samples, lr, 0.2, 0.0, 1.0, 8192)
+            grpo_step(trainee.model, trainee.reference, optimizer, samples, LR, 0.2, KL_BETA, 1.0, 8192)
             trainee.refresh_sampler()
         engine.weights_changed(step + 1)
     engine.close()
     return successes
 
 
-@pytest.mark.parametrize("lora_rank", [0, 8])
-def test_true_rewards_teach_the_task(lora_rank: int) -> None:
-    successes = run_training(lora_rank, seed=1, see_rewards=lambda rewards, rng: rewards)
+def last(successes: list[float]) -> float:
+    return sum(successes[-10:]) / 10
+
+
+@pytest.mark.timeout(300)
+def test_true_rewards_teach_the_task() -> None:
+    successes = run_training(seed=1, see_rewards=lambda rewards, rng: rewards)
     assert successes[0] < 0.6, "the start must leave something to learn"
-    assert sum(successes[-3:]) / 3 > 0.9, successes
+    assert last(successes) > 0.9, successes
 
 
-def test_shuffled_rewards_teach_nothing() -> None:
-    """Averaged over seeds: one run may drift anywhere, all of them together must not drift to the goal."""
-    ends = [sum(run_training(0, seed, shuffled)[-3:]) / 3 for seed in range(4)]
-    assert sum(ends) / len(ends) < 0.5, ends
+@pytest.mark.timeout(300)
+def test_shuffled_rewards_leave_it_at_chance() -> None:
+    """Chance is 1/4. Averaged over seeds: one run may drift anywhere, all of them together must not."""
+    ends = [last(run_training(seed, shuffled)) for seed in range(3)]
+    assert 0.1 < sum(ends) / len(ends) < 0.4, ends

@@ -39,6 +39,8 @@ CHATML = (
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 
+TEACHING_STEPS = 250  # leaves less than one reply in a hundred outside the grammar
+
 
 def tiny_tokenizer(texts: Sequence[str]) -> ChatTokenizer:
     """Byte-level BPE with ChatML, trained on the texts it will see."""
@@ -125,8 +127,8 @@ def teach(loaded: LoadedModel, builder: PromptBuilder, task: Task, page: Observa
     turns = [make_turn(prompt, builder.reply(reply).ids) for reply in replies]
     samples = clone_samples([make_trajectory(turns, 1.0)])
     optimizer = make_optimizer(loaded.model, lr=3e-3)
-    for step in range(150):
-        clone_step(loaded.model, optimizer, samples, lr=3e-3 * (1 - step / 150), micro_tokens=4096)
+    for step in range(TEACHING_STEPS):
+        clone_step(loaded.model, optimizer, samples, lr=3e-3 * (1 - step / TEACHING_STEPS), micro_tokens=4096)
 
 
 def save(loaded: LoadedModel, folder: Path) -> Path:
