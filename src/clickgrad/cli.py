@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    # Not KeyboardInterrupt itself: an event loop turns SIGINT into an orderly cancellation.
+    signal.raise_signal(signal.SIGINT)
 
 
 def _complain(text: str, code: int) -> int:

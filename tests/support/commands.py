@@ -50,6 +50,14 @@ def descendants(process: subprocess.Popen[str]) -> list[psutil.Process]:
     return psutil.Process(process.pid).children(recursive=True)
 
 
+def kill(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """SIGKILL; returns what the process had started."""
+    family = descendants(process)
+    process.kill()
+    process.communicate()
+    return family
+
+
 def none_left(processes: Sequence[psutil.Process]) -> bool:
     """All of them have ended, at the latest within ten seconds."""
     _, alive = psutil.wait_procs(processes, timeout=10)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import descendants, none_left, run, start, wait_until
+from commands import descendants, kill, none_left, run, start, wait_until
 
 from clickgrad.rollout.store import TrajectoryFile
 
@@ -63,10 +63,7 @@ def test_killed_in_an_update_the_weights_come_out_bit_for_bit(coin: Path, tmp_pa
     folder = tmp_path / "killed"
     wait_until(lambda: len(stored(folder, 2)) == GROUPS * SIZE, process)
     time.sleep(delay_s)  # not to wait for anything: to die at another place of the update
-    family = descendants(process)
-    process.kill()
-    process.wait()
-    assert none_left(family)
+    assert none_left(kill(process))
     assert not (folder / "model").exists(), "killed too late to test anything"
     before = stored(folder, 2)
 
@@ -81,10 +78,7 @@ def test_killed_in_a_rollout_finished_episodes_are_kept_and_only_missing_ones_sa
     process = start(reinforce(coin, "killed"), tmp_path)
     folder = tmp_path / "killed"
     wait_until(lambda: 3 <= len(stored(folder, 2)) < GROUPS * SIZE - 2, process)
-    family = descendants(process)
-    process.kill()
-    process.wait()
-    assert none_left(family)
+    assert none_left(kill(process))
     kept = stored(folder, 2)
 
     finish(coin, tmp_path, "killed")

@@ -63,6 +63,6 @@ async def fill_slots(
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(fill(slot)) for slot in slots]
-    except* ClickgradError as errors:
+    except* (ClickgradError, OSError) as errors:
         raise errors.exceptions[0] from None  # the others were cancelled because of it
     return [task.result() for task in tasks]
