@@ -40,24 +40,24 @@ def busy_share(browser: Browser, over_s: float) -> float:
 async def test_the_outline_keeps_what_a_person_sees_and_says_nothing_twice(chromium: Browser) -> None:
     session = await chromium.open(f"{ORIGIN}/outline")
     assert (await session.observe()).lines == (
-        "[0] link Blue Ceramic Mug",
-        "[1] link Start page",
+        "link Blue Ceramic Mug [0]",
+        "link Start page [1]",
         "Offers of the week",
         "$12.50, 4.5 stars",
         "Made by hand in small batches.",
         "Order, 1001",
         "Total, $30.00",
-        "[2] textbox Search = blue",
-        "[3] textbox E-mail",
-        "[4] select Sort by = Rating (Name, Rating)",
-        "[5] radio Large = on",
-        "[6] textbox Password = ******",
-        "[7] button Add to Cart",
-        "[8] button Buy (disabled)",
+        "textbox Search [2] = blue",
+        "textbox E-mail [3]",
+        "select Sort by [4] = Rating (Name, Rating)",
+        "radio Large [5] = on",
+        "textbox Password [6] = ******",
+        "button Add to Cart [7]",
+        "button Buy [8] (disabled)",
         "[9] tab Reviews (selected)",
-        "[10] button Open card Details",
-        "[11] link Details",
-        "[12] button More (collapsed)",
+        "button Open card Details [10]",
+        "link Details [11]",
+        "button More [12] (collapsed)",
     )
     await session.close()
 
@@ -236,7 +236,7 @@ async def test_an_answer_without_content_leaves_the_agent_where_it_was(chromium:
 async def test_a_page_that_reloads_for_ever_can_still_be_seen(chromium: Browser) -> None:
     session = await chromium.open(f"{ORIGIN}/restless")
     observations = [await session.observe() for _ in range(20)]
-    assert {observation.lines for observation in observations} == {("[0] link Mugs",)}
+    assert {observation.lines for observation in observations} == {("link Mugs [0]",)}
     await session.close()
 
 

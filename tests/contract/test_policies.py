@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 PAGE = Observation(
     "http://shop.localhost/orders",
     "My Orders",
-    ("[0] link Order 1", "January 5, 2025, Delivered, $1.00"),
+    ("link Order 1 [0]", "January 5, 2025, Delivered, $1.00"),
     (Element(0, "link", "Order 1"),),
 )
 Make = tuple[Policy, Callable[[str, Task], Prompt]]

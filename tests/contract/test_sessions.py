@@ -47,11 +47,11 @@ async def test_both_show_the_same_lines_for_the_same_page(browser: Browser | Fak
     observation = await session.observe()
     assert observation.lines == (
         "Welcome to the shop",
-        "[0] link Mugs",
-        "[1] textbox Search",
-        "[2] select Sort by = Name (Name, Price low to high)",
-        "[3] checkbox Gift = off",
-        "[4] button Buy (disabled)",
+        "link Mugs [0]",
+        "textbox Search [1]",
+        "select Sort by [2] = Name (Name, Price low to high)",
+        "checkbox Gift [3] = off",
+        "button Buy [4] (disabled)",
     )
     assert (observation.url, observation.title, observation.notice) == (f"{ORIGIN}/", "Home", "")
     assert (observation.tabs, observation.tab) == (("Home",), 0)
@@ -172,7 +172,7 @@ async def test_scrolling_moves_the_viewport_by_four_fifths_and_says_what_is_beyo
     for _ in range(3):
         await session.perform(ScrollDown())
     bottom = await session.observe()
-    assert bottom.lines[-1] == "[0] link The end"
+    assert bottom.lines[-1] == "link The end [0]"
     await session.perform(ScrollUp())
     assert (await session.observe()).lines[-1] == "… more below, scroll down"
     await session.close()

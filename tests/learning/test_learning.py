@@ -37,7 +37,7 @@ Rewards = Callable[[Sequence[float | None], random.Random], Sequence[float | Non
 
 def run_training(seed: int, see_rewards: Rewards) -> list[float]:
     """Success of the sampled episodes, step by step."""
-    page = Observation("http://toy/", "Home", tuple(f"[{n}] link {name}" for n, name in enumerate(NAMES)), ())
+    page = Observation("http://toy/", "Home", tuple(f"link {name} [{n}]" for n, name in enumerate(NAMES)), ())
     texts = [*REPLIES, *page.lines, "Task: Open the cheese.", "Page: toy/"] * 20
     loaded = tiny_model(tiny_tokenizer(texts))
     builder = PromptBuilder(loaded.tokenizer, "plain", "short")

@@ -25,7 +25,7 @@ def toss(number: int, split: Split, side: str) -> Task:
 def coin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `model` and `tasks.json`."""
     folder = tmp_path_factory.mktemp("coin")
-    lines = ("[0] link Home", "[1] textbox Search", "[2] link Cart (0)", "Your cart is empty.")
+    lines = ("link Home [0]", "textbox Search [1]", "link Cart (0) [2]", "Your cart is empty.")
     page = Observation(START, "Cart", lines, ())
     loaded = tiny_model(tiny_tokenizer([*REPLIES, *lines, f"Task: {INTENT}", "Page: shop.localhost/cart"] * 20))
     builder = PromptBuilder(loaded.tokenizer, "plain", "short", 320)

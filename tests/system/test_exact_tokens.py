@@ -53,7 +53,7 @@ def test_the_embedded_models_prompt_equals_its_chat_template(config: Config, smo
 
     builder = prompt_builder(config, smollm2.tokenizer)
     task = chosen_tasks(config, "test")[0]
-    page = Observation("http://shop.localhost/cart", "Cart", ("[0] link Home", "Cart", "1 x $19.50 = $19.50"), ())
+    page = Observation("http://shop.localhost/cart", "Cart", ("link Home [0]", "Cart", "1 x $19.50 = $19.50"), ())
     history = [builder.reply('do(action="Click", element="3")'), builder.reply("go_backward()")]
     prompt = builder.prompt("e", task, history, page)
     whole = smollm2.tokenizer.render_chat(prompt.messages, reply_header=True)

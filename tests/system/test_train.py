@@ -37,7 +37,7 @@ def train_command() -> list[str]:
 
 
 def test_train_goes_through_all_stages_and_a_second_time_skips_them(tmp_path: Path) -> None:
-    texts = ["Page: shop.localhost/", "[0] link Home", "[1] textbox Search", "What is the price of", "$12.50, 4 stars"]
+    texts = ["Page: shop.localhost/", "link Home [0]", "textbox Search [1]", "What is the price of", "$12.50, 4 stars"]
     save(tiny_model(tiny_tokenizer(texts * 20), context_tokens=2048), tmp_path / "tiny")
     first = run(train_command(), tmp_path)
     assert first.returncode == 0, first.stderr

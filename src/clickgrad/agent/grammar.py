@@ -1,10 +1,11 @@
 """What a reply means: text to action and back. Owns the reply format; never executes anything a model wrote.
 
-    plain:     do(action="Click", element="3")
-    thinking:  <think> Element: the search box </think>
+    plain:     # Element: link Blue Mug [3]
+               do(action="Click", element="3")
+    thinking:  <think> Element: textbox Search [5] </think>
                <answer> do(action="Search", argument="blue mug", element="5") </answer>
 
-Lines that start with `#` are remarks (`# Note: the price is $12.50`); they stay in the history and mean nothing here.
+Lines that start with `#` are remarks; they stay in the history, the only memory there is, and mean nothing here.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def render(action: Action, remark: str, reply_format: ReplyFormat) -> str:
     call = _call(action)
     if reply_format == "thinking":
         return f"<think> {remark} </think>\n<answer> {call} </answer>"
-    return call
+    return f"# {remark}\n{call}"
 
 
 def _call(action: Action) -> str:

@@ -25,7 +25,7 @@ CUT = "… page cut here"
 SystemPrompt = Literal["full", "short"]
 
 FORMATS = {
-    "plain": "Reply with the action alone.",
+    "plain": "A line that starts with # is a remark; then the action.",
     "thinking": "Reply with <think> your thoughts </think> and then <answer> ONE ACTION </answer>.",
 }
 FULL = """You are an agent that completes tasks on web sites. Every turn shows you the current page as simplified \

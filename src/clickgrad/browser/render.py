@@ -2,11 +2,11 @@
 
 In an outline every word follows a space, so that a tokenizer cuts it as it cuts the same word in the goal.
 
-    [3] link Blue Ceramic Mug
+    link Blue Ceramic Mug [3]
     $12.50, 4.5 stars
-    [5] textbox Search = blue
-    [7] select Sort by = Name (Name, Price low to high, Rating)
-    [9] button Add to Cart (disabled)
+    textbox Search [5] = blue
+    select Sort by [7] = Name (Name, Price low to high, Rating)
+    button Add to Cart [9] (disabled)
 """
 
 from __future__ import annotations
@@ -39,9 +39,8 @@ def _shown_options(control: Control) -> list[str]:
 def _outline_line(item: Text | Control) -> str:
     if isinstance(item, Text):
         return item.text
-    words = [f"[{item.id}] {item.role}"]
-    if item.name:
-        words.append(item.name)
+    # The id comes right after the name: a model that has copied the name then copies the id by the same habit.
+    words = [item.role, item.name, f"[{item.id}]"] if item.name else [item.role, f"[{item.id}]"]
     # A link's or a button's name says all; a field is worth a "=" only when there is something in it.
     if item.value:
         words.append(f"= {item.value}")

@@ -92,6 +92,8 @@ def _learn(
                 "update_s": time.monotonic() - sampled,
                 "cache_hit_share": engine.cache_hit_share,
             }
+            if not options.kl_beta:
+                row["kl"] = None  # not looked at
             metrics.append(row)
             if step % options.save_every == 0 or step == options.steps:
                 checkpoint.save(run / CHECKPOINTS, progress, trainee, optimizer, keep=2)

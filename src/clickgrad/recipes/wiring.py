@@ -15,6 +15,7 @@ from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, noop_policy
+from clickgrad.recipes.run_folder import MODEL
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.rollout.venue import ArenaVenue
 from clickgrad.tasks.suites import load_tasks
@@ -106,9 +107,9 @@ def open_policy(spec: str, config: Config) -> Iterator[tuple[Policy, PromptBuild
 
 
 def model_source(name: str) -> str:
-    """A run folder stands for the model it made."""
-    exported = Path(name) / "model"
-    return str(exported) if exported.is_dir() else name
+    """A run folder stands for the model it made: the last one, if it made several."""
+    made = [Path(name) / MODEL, Path(name) / "reinforce" / MODEL, Path(name) / "clone" / MODEL]
+    return next((str(folder) for folder in made if folder.is_dir()), name)
 
 
 def load_torch(config: Config, source: str) -> LoadedModel:

@@ -26,7 +26,7 @@ def line_chart(title: str, points: Sequence[tuple[float, float]], ceiling: float
         _, y = place(first, share * high)
         rules.append(
             f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" class="rule"/>'
-            f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{share * high:.3g}</text>'
+            f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{share * high:.2g}</text>'
         )
     places = [place(x, y) for x, y in points]
     dots = [

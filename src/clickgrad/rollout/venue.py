@@ -36,8 +36,7 @@ class ArenaVenue:
         world = self._arena.fork()
         try:
             cookies = world.login(task.user) if task.user else ()
-            jar = [(cookie.host, cookie.name, cookie.value) for cookie in cookies]
-            session = await self._browser.open(task.start_url, world.headers, jar)
+            session = await self._browser.open(task.start_url, world.headers, cookies)
             try:
                 yield Visit(session, world.diff)
             finally:

@@ -67,7 +67,7 @@ def seek(page: Observation, role: str, name: str) -> Element | None:
 def line_after(page: Observation, element: Element) -> str:
     """The text that follows an element, such as the price under a product's link."""
     for number, line in enumerate(page.lines[:-1]):
-        if re.match(rf'\[{element.id}\] |<\w+ id="{element.id}"', line):
+        if f"[{element.id}]" in line or f' id="{element.id}"' in line:
             return _plain(page.lines[number + 1])
     raise ExpertLost(f"no text after {element.name!r} on {page.url}")
 
@@ -89,16 +89,29 @@ def _plain(line: str) -> str:
 # --- ways that several scripts share --------------------------------------------------------------------------------
 
 
+def _about(element: Element) -> str:
+    """Named as the outline names it, so that writing it down is copying."""
+    return f"Element: {element.role} {element.name} [{element.id}]"
+
+
 def _click(page: Observation, role: str, name: str) -> Move:
-    return Move(Click(find(page, role, name).id), f"Element: the {name} {role}")
+    element = find(page, role, name)
+    return Move(Click(element.id), _about(element))
 
 
 def _select(page: Observation, name: str, option: str) -> Move:
-    return Move(Select(find(page, "select", name).id, option), f"Element: the {name} list")
+    element = find(page, "select", name)
+    return Move(Select(element.id, option), _about(element))
 
 
 def _type(page: Observation, name: str, text: str) -> Move:
-    return Move(Type(find(page, "textbox", name).id, text), f"Element: the {name} box")
+    element = find(page, "textbox", name)
+    return Move(Type(element.id, text), _about(element))
+
+
+def _search(page: Observation, text: str) -> Move:
+    element = find(page, "textbox", "Search")
+    return Move(Search(element.id, text), _about(element))
 
 
 def _open_product(page: Observation, name: str) -> Way:
@@ -106,7 +119,7 @@ def _open_product(page: Observation, name: str) -> Way:
     if page.title == name:
         return page
     if seek(page, "link", name) is None:
-        page = yield Move(Search(find(page, "textbox", "Search").id, name), "Element: the Search box")
+        page = yield _search(page, name)
     return (yield _click(page, "link", name))
 
 
@@ -116,12 +129,14 @@ def _open_product(page: Observation, name: str) -> Way:
 def _find_fact(task: Task, page: Observation) -> Script:
     name, fact = str(task.param("product")), str(task.param("fact"))
     if fact == "price":
-        page = yield Move(Search(find(page, "textbox", "Search").id, name), "Element: the Search box")
-        answer = line_after(page, find(page, "link", name)).partition(", ")[0]
-    else:
-        page = yield from _open_product(page, name)
-        answer = labelled(page, {"brand": "Brand", "color": "Color", "stock": "In stock", "sku": "SKU"}[fact])
-    yield Move(Exit(answer), f"Note: the {fact} is {answer}")
+        page = yield _search(page, name)
+        line = line_after(page, find(page, "link", name))
+        yield Move(Exit(line.partition(", ")[0]), f"Note: {name} {line}")
+        return
+    page = yield from _open_product(page, name)
+    label = {"brand": "Brand", "color": "Color", "stock": "In stock", "sku": "SKU"}[fact]
+    answer = labelled(page, label)
+    yield Move(Exit(answer), f"Note: {label}: {answer}")
 
 
 def _sort_and_filter(task: Task, page: Observation) -> Script:
@@ -158,7 +173,7 @@ def _checkout(task: Task, page: Observation) -> Script:
         cart = next((element for element in page.elements if element.name.startswith("Cart (")), None)
         if cart is None:
             raise ExpertLost(f"no cart on {page.url}")
-        page = yield Move(Click(cart.id), "Element: the Cart link")
+        page = yield Move(Click(cart.id), _about(cart))
     if page.title == "Cart":
         page = yield _click(page, "link", "Checkout")
     for name in ("Shipping", "Payment"):
@@ -189,13 +204,15 @@ def _order_history(task: Task, page: Observation) -> Script:
     if fact in ("payment", "shipping"):
         page = yield _click(page, "link", name)
         answer = labelled(page, fact.capitalize())
+        note = f"{fact.capitalize()}: {answer}"
     else:
         row = line_after(page, find(page, "link", name))
         cells = re.fullmatch(r"(?P<date>\w+ \d+, \d{4}), (?P<status>\w+), (?P<total>\S+)", row)
         if cells is None:
             raise ExpertLost(f"cannot read {row!r} on {page.url}")
         answer = cells[fact]
-    yield Move(Exit(answer), f"Note: the {fact} is {answer}")
+        note = f"{name} {row}"
+    yield Move(Exit(answer), f"Note: {note}")
 
 
 _SCRIPTS: dict[str, Callable[[Task, Observation], Script]] = {

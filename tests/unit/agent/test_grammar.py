@@ -92,4 +92,4 @@ def test_the_remark_of_a_demonstration_is_its_thinking() -> None:
     assert render(Click(3), "Element: the cart", "thinking") == (
         '<think> Element: the cart </think>\n<answer> do(action="Click", element="3") </answer>'
     )
-    assert render(Click(3), "Element: the cart", "plain") == 'do(action="Click", element="3")'
+    assert render(Click(3), "Element: the cart", "plain") == '# Element: the cart\ndo(action="Click", element="3")'

@@ -8,7 +8,7 @@ from clickgrad.errors import UserError
 from clickgrad.policy.models import ChatTokenizer
 from clickgrad.types import Completion, Finish, Message, Observation
 
-TEXTS = ['Task: Choose. do(action="Click", element="3")', "Page: toy/", "[0] link Home"]
+TEXTS = ['Task: Choose. do(action="Click", element="3")', "Page: toy/", "link Home [0]"]
 
 
 @pytest.fixture(scope="module")
@@ -23,17 +23,17 @@ def page(*lines: str, notice: str = "") -> Observation:
 def test_a_prompt_equals_the_chat_template_over_the_whole_conversation(tokenizer: ChatTokenizer) -> None:
     builder = PromptBuilder(tokenizer, "plain", "short")
     history = [builder.reply('do(action="Click", element="3")'), builder.reply("go_backward()")]
-    prompt = builder.prompt("e", make_task(), history, page("[0] link Home", "Welcome"))
+    prompt = builder.prompt("e", make_task(), history, page("link Home [0]", "Welcome"))
     whole = tokenizer.render_chat(prompt.messages, reply_header=True)
     assert list(prompt.ids) == tokenizer.encode_template(whole)
 
 
 def test_old_pages_are_placeholders_and_the_newest_is_whole(tokenizer: ChatTokenizer) -> None:
     builder = PromptBuilder(tokenizer, "plain", "short")
-    prompt = builder.prompt("e", make_task(), [builder.reply("go_backward()")], page("[0] link Home"))
+    prompt = builder.prompt("e", make_task(), [builder.reply("go_backward()")], page("link Home [0]"))
     assert [message.role for message in prompt.messages] == ["system", "user", "assistant", "user"]
     assert prompt.messages[1].content == f"Task: Choose.\n{PLACEHOLDER}"
-    assert prompt.messages[3].content == "Page: toy/list?q=1\n[0] link Home"
+    assert prompt.messages[3].content == "Page: toy/list?q=1\nlink Home [0]"
 
 
 def test_sampled_ids_enter_the_next_prompt_as_they_are(tokenizer: ChatTokenizer) -> None:
@@ -63,10 +63,10 @@ def test_a_page_cannot_forge_control_tokens(tokenizer: ChatTokenizer) -> None:
 
 def test_a_long_page_is_cut_between_lines_and_says_so(tokenizer: ChatTokenizer) -> None:
     builder = PromptBuilder(tokenizer, "plain", "short", page_tokens=60)
-    shown = builder.prompt("e", make_task(), (), page(*(f"[{n}] link Home" for n in range(50)))).messages[-1].content
+    shown = builder.prompt("e", make_task(), (), page(*(f"link Home [{n}]" for n in range(50)))).messages[-1].content
     lines = shown.split("\n")[1:]  # after the task
     assert lines[-1] == CUT
-    assert all(line == f"[{n}] link Home" for n, line in enumerate(lines[1:-1]))
+    assert all(line == f"link Home [{n}]" for n, line in enumerate(lines[1:-1]))
     assert 3 < len(lines) < 50
     assert len(tokenizer.encode("\n".join(lines))) <= 60
 

@@ -24,17 +24,17 @@ NOTE = Control(12, "textbox", "Note", value="Hello", tag="textarea")
     [
         (Text("$12.50, 4.5 stars"), "$12.50, 4.5 stars", "<p> $12.50, 4.5 stars </p>"),
         (Text("Offers", "h2"), "Offers", "<h2> Offers </h2>"),
-        (LINK, "[3] link Blue Ceramic Mug", '<a id="3"> Blue Ceramic Mug </a>'),
-        (SEARCH, "[5] textbox Search = blue", '<input id="5" type="text" placeholder="Search" value="blue">'),
+        (LINK, "link Blue Ceramic Mug [3]", '<a id="3"> Blue Ceramic Mug </a>'),
+        (SEARCH, "textbox Search [5] = blue", '<input id="5" type="text" placeholder="Search" value="blue">'),
         (
             SORT,
-            "[7] select Sort by = Name (Name, Rating)",
+            "select Sort by [7] = Name (Name, Rating)",
             '<select id="7" title="Sort by"> <option selected> Name </option> <option> Rating </option> </select>',
         ),
-        (GIFT, "[8] checkbox Gift = on", '<input id="8" type="checkbox" title="Gift" status="checked">'),
-        (BUY, "[10] button Buy (disabled)", '<button id="10" status="disabled"> Buy </button>'),
-        (SEND, "[11] button Send", '<input id="11" type="submit" value="Send">'),
-        (NOTE, "[12] textbox Note = Hello", '<textarea id="12" title="Note"> Hello </textarea>'),
+        (GIFT, "checkbox Gift [8] = on", '<input id="8" type="checkbox" title="Gift" status="checked">'),
+        (BUY, "button Buy [10] (disabled)", '<button id="10" status="disabled"> Buy </button>'),
+        (SEND, "button Send [11]", '<input id="11" type="submit" value="Send">'),
+        (NOTE, "textbox Note [12] = Hello", '<textarea id="12" title="Note"> Hello </textarea>'),
     ],
 )
 def test_an_item_is_one_line_in_either_rendering(item: Text | Control, outline: str, html: str) -> None:
