@@ -8,12 +8,18 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from clickgrad import __version__
 from clickgrad.errors import ClickgradError, UserError
+
+if TYPE_CHECKING:  # pydantic is too slow for --help
+    from clickgrad.config import Config
+
+    Recipe = Callable[[Config, argparse.Namespace], str]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -65,138 +71,110 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"clickgrad {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    train = _command(
-        commands, "train", _train, "demonstrations, cloning, reinforcement, with an evaluation around each"
-    )
-    _recipe_options(train, "runs/train")
+    def add(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        command.set_defaults(run_command=run)
+        return command
 
-    demos = _command(commands, "demos", _demos, "record demonstrations by the scripted experts")
+    def add_recipe(name: str, recipe: Recipe, text: str) -> argparse.ArgumentParser:
+        command = add(name, lambda options: _run_recipe(name, recipe, options), text)
+        if name != "demos":
+            folder = f"runs/{name}"
+            command.add_argument(
+                "--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})"
+            )
+        command.add_argument("--config", metavar="F", help="a TOML file or the name of a preset")
+        command.add_argument(
+            "--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated"
+        )
+        command.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
+        return command
+
+    add_recipe("train", _train, "demonstrations, cloning, reinforcement, with an evaluation around each")
+    demos = add_recipe("demos", _demos, "record demonstrations by the scripted experts")
     demos.add_argument("--out", type=Path, required=True, metavar="FILE", help="trajectory file to write, *.jsonl.zst")
-    _config_options(demos)
-
-    clone = _command(commands, "clone", _clone, "behaviour cloning on demonstrations")
+    clone = add_recipe("clone", _clone, "behaviour cloning on demonstrations")
     clone.add_argument("--demos", type=Path, metavar="FILE", help="demonstrations; recorded first when not given")
-    _recipe_options(clone, "runs/clone")
-
-    reinforce = _command(commands, "reinforce", _reinforce, "M-GRPO on live episodes")
+    reinforce = add_recipe("reinforce", _reinforce, "M-GRPO on live episodes")
     reinforce.add_argument("--start", metavar="MODEL", help="model or run folder to start from (default: model.path)")
-    _recipe_options(reinforce, "runs/reinforce")
-
-    evaluate = _command(commands, "evaluate", _evaluate, "success rate of a policy on a suite")
+    evaluate = add_recipe("evaluate", _evaluate, "success rate of a policy on a suite")
     evaluate.add_argument(
         "--policy",
         metavar="P",
         help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, or a run folder (default: model.path)",
     )
     evaluate.add_argument("--json", action="store_true", help="print the figures as one JSON object")
-    _recipe_options(evaluate, "runs/evaluate")
 
-    tasks = _command(commands, "tasks", _tasks, "list the tasks of a suite")
+    tasks = add("tasks", _tasks, "list the tasks of a suite")
     tasks.add_argument("--suite", default="pocket", help="pocket, or a JSON file of tasks")
     tasks.add_argument("--split", choices=("train", "test", "demo", "all"), default="all")
     tasks.add_argument("--json", action="store_true", help="one JSON object a line")
-
-    serve = _command(commands, "serve", _serve, "open the bundled sites in your own browser")
+    serve = add("serve", _serve, "open the bundled sites in your own browser")
     serve.add_argument("--port", type=int, default=8080)
-
-    doctor = _command(commands, "doctor", _doctor, "what this machine has, and what will work on it")
+    doctor = add("doctor", _doctor, "what this machine has, and what will work on it")
     doctor.add_argument("--json", action="store_true")
     return parser
 
 
-def _command(commands, name: str, run, text: str) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(run_command=run)
-    return parser
-
-
-def _config_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", metavar="F", help="a TOML file or the name of a preset")
-    parser.add_argument("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated")
-    parser.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
-
-
-def _recipe_options(parser: argparse.ArgumentParser, folder: str) -> None:
-    parser.add_argument("--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})")
-    _config_options(parser)
-
-
-def _train(options: argparse.Namespace) -> int:
+def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     from clickgrad.config import load_config
 
-    config = load_config(options.config or "quick", options.set, "train")
+    preset = "quick" if name == "train" else None
+    config = load_config(options.config or preset, options.set, name)
     if options.dry_run:
-        return _print_plan(config, "train", options.run)
-    from clickgrad.recipes.train import train
-
-    report = train(config, options.run)
-    print(f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}")
+        _print_plan(config, name)
+    else:
+        print(recipe(config, options))
     return DONE
 
 
-def _demos(options: argparse.Namespace) -> int:
-    from clickgrad.config import load_config
-
-    config = load_config(options.config, options.set, "demos")
-    if options.dry_run:
-        return _print_plan(config, "demos", options.out)
-    from clickgrad.recipes.demos import record_demos
-
-    passed = record_demos(config, options.out)
-    turns = sum(len(demonstration.turns) for demonstration in passed)
-    print(f"{len(passed)} demonstrations with {turns} turns in {options.out}")
-    return DONE
-
-
-def _clone(options: argparse.Namespace) -> int:
-    from clickgrad.config import load_config
-
-    config = load_config(options.config, options.set, "clone")
-    if options.dry_run:
-        return _print_plan(config, "clone", options.run)
-    from clickgrad.recipes.clone import clone
-
-    print(f"cloned model: {clone(config, options.run, options.demos)}")
-    return DONE
-
-
-def _reinforce(options: argparse.Namespace) -> int:
-    from clickgrad.config import load_config
-
-    config = load_config(options.config, options.set, "reinforce")
-    if options.dry_run:
-        return _print_plan(config, "reinforce", options.run)
-    from clickgrad.recipes.reinforce import reinforce
-
-    print(f"trained model: {reinforce(config, options.start or config.model.path, options.run)}")
-    return DONE
-
-
-def _evaluate(options: argparse.Namespace) -> int:
-    from clickgrad.config import load_config
-
-    config = load_config(options.config, options.set, "evaluate")
-    if options.dry_run:
-        return _print_plan(config, "evaluate", options.run)
-    from clickgrad.recipes.evaluate import evaluate
-
-    report = evaluate(config, options.policy or f"torch:{config.model.path}", options.run, quiet=options.json)
-    print(json.dumps(report.plain()) if options.json else f"{report.policy}: {report.success}")
-    return DONE
-
-
-def _print_plan(config, command: str, folder: Path) -> int:  # type: ignore[no-untyped-def]
+def _print_plan(config: Config, command: str) -> None:
     import tomli_w
 
     from clickgrad.config import READ_BY
     from clickgrad.recipes.wiring import chosen_tasks
 
-    plan = {name: value for name, value in config.model_dump().items() if name in READ_BY[command]}
-    print(f"# clickgrad {command} in {folder}")
+    print(f"# clickgrad {command}")
+    tasks = chosen_tasks(config, "all")
     for split in ("demo", "train", "test"):
-        print(f"# tasks to choose from, {split}: {len(chosen_tasks(config, split))}")
-    print(tomli_w.dumps(plan), end="")
-    return DONE
+        print(f"# {split} tasks to choose from: {sum(task.split == split for task in tasks)}")
+    print(
+        tomli_w.dumps({name: value for name, value in config.model_dump().items() if name in READ_BY[command]}), end=""
+    )
+
+
+def _train(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.train import train
+
+    report = train(config, options.run)
+    return f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
+
+
+def _demos(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.demos import record_demos
+
+    passed = record_demos(config, options.out)
+    turns = sum(len(demonstration.turns) for demonstration in passed)
+    return f"{len(passed)} demonstrations with {turns} turns in {options.out}"
+
+
+def _clone(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.clone import clone
+
+    return f"cloned model: {clone(config, options.run, options.demos)}"
+
+
+def _reinforce(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.reinforce import reinforce
+
+    return f"trained model: {reinforce(config, options.start or config.model.path, options.run)}"
+
+
+def _evaluate(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.evaluate import evaluate
+
+    report = evaluate(config, options.policy or f"torch:{config.model.path}", options.run, quiet=options.json)
+    return json.dumps(report.plain()) if options.json else f"{report.policy}: {report.success}"
 
 
 def _tasks(options: argparse.Namespace) -> int:

@@ -54,7 +54,7 @@ async def test_the_outline_keeps_what_a_person_sees_and_says_nothing_twice(chrom
         "textbox Password [6] = ******",
         "button Add to Cart [7]",
         "button Buy [8] (disabled)",
-        "[9] tab Reviews (selected)",
+        "tab Reviews [9] (selected)",
         "button Open card Details [10]",
         "link Details [11]",
         "button More [12] (collapsed)",

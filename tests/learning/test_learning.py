@@ -29,8 +29,8 @@ HOME = FakePage("Home", tuple(FakeElement("link", name, to=f"http://toy/{name}")
 SITE = {"http://toy/": HOME} | {f"http://toy/{name}": FakePage(name, (name,)) for name in NAMES}
 TASK = replace(make_task(intent="Open the cheese."), checks=(UrlCheck("toy", "/Cheese"),))
 REPLIES = [f'do(action="Click", element="{number}")' for number in range(4)]
-GROUPS, GROUP_SIZE, STEPS = 4, 8, 90
-LR, KL_BETA = 4e-4, 0.05  # small steps: noise grows with the root of their number, the signal with the number
+GROUPS, GROUP_SIZE, STEPS = 6, 16, 100
+LR, KL_BETA = 5e-4, 0.02  # small steps: noise grows with the root of their number, the signal with the number
 
 Rewards = Callable[[Sequence[float | None], random.Random], Sequence[float | None]]
 
@@ -45,14 +45,14 @@ def run_training(seed: int, see_rewards: Rewards) -> list[float]:
     trainee = Trainee(loaded, 0, 1, seed, with_reference=True)
     trainee.refresh_sampler()
     optimizer = make_optimizer(trainee.model, LR)
-    engine = TorchEngine(trainee.sampler)
+    engine = TorchEngine(trainee.sampler, max_rows=GROUPS * GROUP_SIZE)
     agent = Agent(engine, builder, Limits(max_turns=1, max_new_tokens=24))
     rng, successes = random.Random(seed), []
 
     def sample(step: int) -> list[Trajectory]:
         slots = [Slot(f"step-{step}/{n}", TASK, seed) for n in range(GROUPS * GROUP_SIZE)]
         filled = fill_slots(
-            slots, agent, FakeVenue(SITE), concurrency=16, retries=0, stored={}, on_end=lambda trajectory: None
+            slots, agent, FakeVenue(SITE), concurrency=len(slots), retries=0, stored={}, on_end=lambda trajectory: None
         )
         return asyncio.run(filled)
 

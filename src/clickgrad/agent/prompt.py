@@ -5,7 +5,7 @@ decoded and encoded again. With two turns behind it, a prompt reads
 
     <system> | task \n PLACEHOLDER | reply 1 | PLACEHOLDER | reply 2 | page 3 | <reply header>
 
-so the context of one reply is not a prefix of the next one's: see METHOD in docs/architecture.md.
+so the context of one reply is not a prefix of the next one's; docs/architecture.md says more.
 """
 
 from __future__ import annotations

@@ -11,9 +11,11 @@ from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.recipes.display import say, stage
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Trajectory
+
+SESSIONS = 4  # experts think in no time: more sessions than this only crowd the browser
 
 
 def record_demos(config: Config, path: Path) -> list[Trajectory]:
@@ -23,8 +25,9 @@ def record_demos(config: Config, path: Path) -> list[Trajectory]:
     slots = [Slot(task.id, task, config.seed) for task in order[: config.clone.demos]]
     file = TrajectoryFile(path)
     stored = {trajectory.episode: trajectory for trajectory in file.read()}
-    if all(any(episode.startswith(f"{slot.id}/") for episode in stored) for slot in slots):
-        return _passed(slots, list(stored.values()))
+    known = filled_from(slots, stored, config.rollout.retries)
+    if known is not None:
+        return _passed(slots, known)
     with (
         open_policy("scripted:expert", config) as (policy, builder),
         asyncio.Runner() as runner,
@@ -38,7 +41,15 @@ def record_demos(config: Config, path: Path) -> list[Trajectory]:
 
         agent = make_agent(config, policy, builder, temperature=1.0, run=path.parent)
         recorded = runner.run(
-            fill_slots(slots, agent, venue, concurrency=4, retries=config.rollout.retries, stored=stored, on_end=on_end)
+            fill_slots(
+                slots,
+                agent,
+                venue,
+                concurrency=min(config.rollout.concurrency, SESSIONS),
+                retries=config.rollout.retries,
+                stored=stored,
+                on_end=on_end,
+            )
         )
     return _passed(slots, recorded)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 from clickgrad.config import Config
-from clickgrad.recipes.display import stage
-from clickgrad.recipes.run_folder import open_run
+from clickgrad.recipes.display import Ticker, stage
+from clickgrad.recipes.run_folder import TRAJECTORIES, open_run
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
 from clickgrad.report.summary import EvalReport, success_rate, summarize
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Trajectory
 
@@ -25,34 +24,47 @@ def evaluate(config: Config, policy_spec: str, run: Path, title: str = "evaluate
     tasks = tasks[: options.limit or len(tasks)]
     slots = [Slot(f"{task.id}/attempt-{k}", task, config.seed) for k in range(options.attempts) for task in tasks]
     with open_run(run, config, "evaluate", policy_spec):
-        file = TrajectoryFile(run / "trajectories" / "evaluate.jsonl.zst")
+        file = TrajectoryFile(run / TRAJECTORIES / "evaluate.jsonl.zst")
         stored = {trajectory.episode: trajectory for trajectory in file.read()}
-        seen = [trajectory for trajectory in stored.values() if trajectory.usable]
-        with (
-            open_policy(policy_spec, config) as (policy, builder),
-            asyncio.Runner() as runner,
-            open_venue(config, runner) as venue,
-            stage(title, len(slots), len(seen), quiet) as ticker,
-        ):
-
-            def on_end(trajectory: Trajectory) -> None:
-                file.append(trajectory)
-                if trajectory.usable:
-                    seen.append(trajectory)
-                    ticker.advance(f"success {success_rate(seen).value:.0%}")
-
-            started = time.monotonic()
-            trajectories = runner.run(
-                fill_slots(
-                    slots,
-                    make_agent(config, policy, builder, options.temperature, run),
-                    venue,
-                    concurrency=config.rollout.concurrency,
-                    retries=config.rollout.retries,
-                    stored=stored,
-                    on_end=on_end,
-                )
-            )
-        report = summarize(trajectories, time.monotonic() - started)
+        filled = filled_from(slots, stored, config.rollout.retries)
+        if filled is None:
+            with stage(title, len(slots), sum(trajectory.usable for trajectory in stored.values()), quiet) as ticker:
+                filled = _run(config, policy_spec, run, slots, file, stored, ticker)
+        report = summarize(filled)
         report.save(run / REPORT)
         return report
+
+
+def _run(
+    config: Config,
+    policy_spec: str,
+    run: Path,
+    slots: list[Slot],
+    file: TrajectoryFile,
+    stored: dict[str, Trajectory],
+    ticker: Ticker,
+) -> list[Trajectory]:
+    seen = list(stored.values())
+
+    def on_end(trajectory: Trajectory) -> None:
+        file.append(trajectory)
+        seen.append(trajectory)
+        if trajectory.usable:
+            ticker.advance(f"success {success_rate(seen).value:.0%}")
+
+    with (
+        open_policy(policy_spec, config) as (policy, builder),
+        asyncio.Runner() as runner,
+        open_venue(config, runner) as venue,
+    ):
+        return runner.run(
+            fill_slots(
+                slots,
+                make_agent(config, policy, builder, config.evaluate.temperature, run),
+                venue,
+                concurrency=config.rollout.concurrency,
+                retries=config.rollout.retries,
+                stored=stored,
+                on_end=on_end,
+            )
+        )

@@ -22,7 +22,7 @@ class EvalReport:
     ends: tuple[tuple[str, int], ...]
     mean_turns: float
     mean_reply_tokens: float
-    seconds: float
+    mean_seconds: float
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -33,14 +33,14 @@ class EvalReport:
             "ends": dict(self.ends),
             "mean_turns": round(self.mean_turns, 3),
             "mean_reply_tokens": round(self.mean_reply_tokens, 3),
-            "seconds": round(self.seconds, 3),
+            "mean_seconds": round(self.mean_seconds, 3),
         }
 
     def save(self, path: Path) -> None:
         path.write_text(json.dumps(self.plain(), indent=2) + "\n")
 
 
-def summarize(trajectories: Sequence[Trajectory], seconds: float) -> EvalReport:
+def summarize(trajectories: Sequence[Trajectory]) -> EvalReport:
     turns = [turn for trajectory in trajectories for turn in trajectory.turns]
     return EvalReport(
         policy=trajectories[0].policy if trajectories else "",
@@ -50,7 +50,7 @@ def summarize(trajectories: Sequence[Trajectory], seconds: float) -> EvalReport:
         ends=tuple(sorted(Counter(trajectory.end.value for trajectory in trajectories).items())),
         mean_turns=len(turns) / max(1, len(trajectories)),
         mean_reply_tokens=sum(len(turn.completion.ids) for turn in turns) / max(1, len(turns)),
-        seconds=seconds,
+        mean_seconds=sum(trajectory.seconds for trajectory in trajectories) / max(1, len(trajectories)),
     )
 
 

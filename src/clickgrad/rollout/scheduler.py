@@ -27,6 +27,18 @@ class Slot:
         return episode, int.from_bytes(hashlib.sha256(f"{self.seed}/{episode}".encode()).digest()[:6])
 
 
+def filled_from(slots: Sequence[Slot], stored: Mapping[str, Trajectory], retries: int) -> list[Trajectory] | None:
+    """What `fill_slots` would return if nothing is left to run; None if something is."""
+    filled = []
+    for slot in slots:
+        tries = [stored.get(slot.attempt(number)[0]) for number in range(retries + 1)]
+        usable = next((trajectory for trajectory in tries if trajectory and trajectory.usable), None)
+        if usable is None and None in tries:
+            return None
+        filled.append(usable or tries[-1])
+    return [trajectory for trajectory in filled if trajectory]
+
+
 async def fill_slots(
     slots: Sequence[Slot],
     agent: Agent,

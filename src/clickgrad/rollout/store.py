@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import zstandard
 
@@ -18,7 +19,7 @@ from clickgrad.errors import UserError
 from clickgrad.types import Trajectory
 
 FORMAT = 1
-SUFFIX = ".jsonl.zst"
+CHUNK = 1 << 16
 
 
 class TrajectoryFile:
@@ -60,18 +61,25 @@ class TrajectoryFile:
     def _frames(self) -> Iterator[tuple[int, bytes]]:
         """(compressed size, content) of every whole frame."""
         try:
-            data = self.path.read_bytes()
+            with open(self.path, "rb") as file:
+                yield from _split_frames(file)
         except FileNotFoundError:
             return
+        except zstandard.ZstdError as error:
+            raise UserError(f"{self.path} is no trajectory file ({error}): move it away") from error
         except OSError as error:
             raise UserError(f"cannot read {self.path}: {error.strerror}") from error
-        while data:
-            frame = zstandard.ZstdDecompressor().decompressobj()
-            try:
-                content = frame.decompress(data)
-            except zstandard.ZstdError as error:
-                raise UserError(f"{self.path} is no trajectory file ({error}): move it away") from error
-            if not frame.eof:
+
+
+def _split_frames(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    rest = file.read(CHUNK)
+    while rest:
+        frame, content, size = zstandard.ZstdDecompressor().decompressobj(), b"", 0
+        while not frame.eof:
+            if not rest:
                 return  # torn by a kill
-            yield len(data) - len(frame.unused_data), content
-            data = frame.unused_data
+            size += len(rest)
+            content += frame.decompress(rest)
+            rest = file.read(CHUNK) if not frame.eof else frame.unused_data
+        yield size - len(rest), content
+        rest = rest or file.read(CHUNK)

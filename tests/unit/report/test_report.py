@@ -31,9 +31,7 @@ def test_a_rate_without_episodes_claims_nothing() -> None:
 
 def test_lost_episodes_are_in_no_denominator() -> None:
     turn = make_turn([1], [2, 3])
-    report = summarize(
-        [make_trajectory([turn, turn], 1.0), make_trajectory([turn], 0.0), make_trajectory([], None)], 9.0
-    )
+    report = summarize([make_trajectory([turn, turn], 1.0), make_trajectory([turn], 0.0), make_trajectory([], None)])
     assert report.success == Rate(1, 2, infra_failed=1)
     assert str(report.success) == "50.0% (n=2, 95 % CI 9.5% to 90.5%, 1 infra-failed)"
     assert dict(report.ends) == {"stopped": 2, "crashed": 1}
@@ -55,7 +53,7 @@ def test_metrics_survive_a_torn_line_and_rewind(tmp_path: Path) -> None:
 
 def test_the_page_escapes_what_others_wrote(tmp_path: Path) -> None:
     hostile = make_trajectory([make_turn([1], [2])], 1.0)
-    evaluation = summarize([hostile], 1.0)
+    evaluation = summarize([hostile])
     report = TrainReport((("<script>x</script>", evaluation),), (), (), {"note": "</pre><script>"}, 60.0)
     html = report.html("<b>run</b>")
     assert "<script>" not in html

@@ -177,7 +177,7 @@ def test_the_same_history_gives_the_same_bytes(arena: Arena, open_shop: OpenShop
             client.get("/product/1"),
             client.post("/product/1/cart", data={"quantity": "2"}),
             client.post("/checkout", data={"shipping": "Express", "payment": "Gift Card"}),
-            client.get("/orders/1201?placed=1"),
+            client.get("/orders/1241?placed=1"),
             client.post("/logout"),
             client.post("/login", data={"email": DEFAULT_USER, "password": "wrong"}),
         ]
