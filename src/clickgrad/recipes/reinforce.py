@@ -88,8 +88,9 @@ def _learn(
             engine.weights_changed(step)
             progress = gathered.after(progress)
             row = _figures(step, gathered, figures) | {
-                "rollout_s": sampled - started,
+                "rollout_s": (rollout_s := sampled - started),
                 "update_s": time.monotonic() - sampled,
+                "sampled_tokens_per_s": gathered.sampled_tokens / rollout_s,
                 "cache_hit_share": engine.cache_hit_share,
             }
             if not options.kl_beta:
@@ -130,6 +131,11 @@ class Gathered:
     kept: tuple[Group, ...]  # those with contrast
     tasks_taken: int
     episodes: tuple[Trajectory, ...]  # every try, crashed ones included
+    fresh: tuple[Trajectory, ...]  # those sampled just now, not found in the folder
+
+    @property
+    def sampled_tokens(self) -> int:
+        return sum(len(turn.completion.ids) for episode in self.fresh for turn in episode.turns)
 
     def after(self, before: Progress) -> Progress:
         return replace(
@@ -155,6 +161,7 @@ async def gather(
     options, step = config.reinforce, progress.step + 1
     episodes = {trajectory.episode: trajectory for trajectory in file.read()}
     refuse_foreign(list(episodes.values()), agent.builder.fingerprint)
+    fresh: list[Trajectory] = []
     groups: list[Group] = []
     kept: list[Group] = []
     taken, most = progress.tasks_taken, options.groups + options.max_refills
@@ -162,6 +169,7 @@ async def gather(
     def on_end(trajectory: Trajectory) -> None:
         file.append(trajectory)
         episodes[trajectory.episode] = trajectory
+        fresh.append(trajectory)
         ticker.show(f"{len(episodes)} episodes, success {success_rate(episodes.values()).value:.0%}")
 
     while len(kept) < options.groups and len(groups) < most:
@@ -187,7 +195,7 @@ async def gather(
         kept += [group for group in new if has_contrast(group)]
     if len(kept) < options.groups:
         say(f"step {step}: only {len(kept)} of {options.groups} groups have both successes and failures")
-    return Gathered(tuple(groups), tuple(kept), taken, tuple(episodes.values()))
+    return Gathered(tuple(groups), tuple(kept), taken, tuple(episodes.values()), tuple(fresh))
 
 
 def has_contrast(group: Group) -> bool:
@@ -230,6 +238,6 @@ def _figures(step: int, gathered: Gathered, update: StepFigures | None) -> dict[
 
 def _note(row: dict[str, Any]) -> str:
     return (
-        f"success {row['success']:.0%}, {row['mean_turns']:.1f} turns, {row['groups_mixed']} groups trained, "
-        f"rollout {row['rollout_s']:.0f} s, update {row['update_s']:.0f} s"
+        f"success {row['success']:.0%}, {row['mean_turns']:.1f} turns, {row['groups_mixed']} groups trained, rollout "
+        f"{row['rollout_s']:.0f} s ({row['sampled_tokens_per_s']:.0f} tokens/s), update {row['update_s']:.0f} s"
     )
