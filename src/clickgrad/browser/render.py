@@ -39,7 +39,7 @@ def _shown_options(control: Control) -> list[str]:
 def _outline_line(item: Text | Control) -> str:
     if isinstance(item, Text):
         return item.text
-    # The id comes right after the name: a model that has copied the name then copies the id by the same habit.
+    # The id comes right after the name, so that copying the name leads on to copying the id.
     words = [item.role, item.name, f"[{item.id}]"] if item.name else [item.role, f"[{item.id}]"]
     # A link's or a button's name says all; a field is worth a "=" only when there is something in it.
     if item.value:
