@@ -39,7 +39,7 @@ def step_of(folder: Path) -> int:
 
 def latest(root: Path) -> Path | None:
     """The newest whole checkpoint: only a finished one has its final name."""
-    return max(root.glob("step-[0-9]*"), default=None)
+    return max(root.glob("step-[0-9]*"), key=step_of, default=None)
 
 
 def save(root: Path, progress: Progress, trainee: Trainee, optimizer: torch.optim.Optimizer, keep: int) -> None:
@@ -56,7 +56,7 @@ def save(root: Path, progress: Progress, trainee: Trainee, optimizer: torch.opti
     shutil.rmtree(final, ignore_errors=True)
     partial.rename(final)
     _flush(root)
-    for old in sorted(root.glob("step-[0-9]*"))[:-keep]:
+    for old in sorted(root.glob("step-[0-9]*"), key=step_of)[:-keep]:
         shutil.rmtree(old)
 
 

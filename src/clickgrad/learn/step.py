@@ -12,7 +12,7 @@ from clickgrad.learn.logprobs import Batch, collate, micro_batches, reply_logpro
 from clickgrad.learn.losses import clone_loss, grpo_loss
 from clickgrad.types import Sample
 
-Progress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]  # (turns done, turns in all)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def clone_step(
 
 def grpo_step(
     model: Any,
-    reference: Callable[[Batch], torch.Tensor] | None,
+    reference: Callable[[Batch, float], torch.Tensor] | None,
     optimizer: torch.optim.Optimizer,
     samples: Sequence[Sample],
     lr: float,
@@ -59,13 +59,13 @@ def grpo_step(
     kl_beta: float,
     temperature: float,
     micro_tokens: int,
-    progress: Progress = lambda done, total: None,
+    progress: OnProgress = lambda done, total: None,
 ) -> StepFigures:
-    """M-GRPO on one batch of groups. `reference` scores a batch under the frozen start policy."""
+    """M-GRPO on one batch of groups. `reference` scores a batch, at a temperature, under the frozen start policy."""
 
     def backward(batch: Batch) -> _Part:
         logprobs, entropy = reply_logprobs(model, batch, temperature)
-        terms = grpo_loss(logprobs, reference(batch) if reference else None, batch, clip, kl_beta)
+        terms = grpo_loss(logprobs, reference(batch, temperature) if reference else None, batch, clip, kl_beta)
         terms.loss.backward()  # type: ignore[no-untyped-call]
         return _Part(float(terms.loss.detach()), float(terms.kl), int(terms.ratio_clipped), _sum(entropy, batch))
 
@@ -91,7 +91,7 @@ def _step(
     lr: float,
     micro_tokens: int,
     backward: Callable[[Batch], _Part],
-    progress: Progress = lambda done, total: None,
+    progress: OnProgress = lambda done, total: None,
 ) -> StepFigures:
     """Gradients add up over micro-batches in a fixed order, so the same samples give the same weights to the bit."""
     for group in optimizer.param_groups:

@@ -33,12 +33,12 @@ class Trainee:
         self.model.eval()
 
     @torch.no_grad()
-    def reference(self, batch: Batch) -> torch.Tensor:
+    def reference(self, batch: Batch, temperature: float = 1.0) -> torch.Tensor:
         """Logprobs under the policy as it was at the start."""
         if self._lora:
             with self.model.disable_adapter():
-                return reply_logprobs(self.model, batch)[0]
-        return reply_logprobs(self._start, batch)[0]
+                return reply_logprobs(self.model, batch, temperature)[0]
+        return reply_logprobs(self._start, batch, temperature)[0]
 
     @torch.no_grad()
     def refresh_sampler(self) -> None:

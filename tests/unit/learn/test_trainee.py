@@ -10,7 +10,7 @@ from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.logprobs import collate, reply_logprobs
-from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.learn.step import clone_step, grpo_step, make_optimizer
 from clickgrad.learn.trainee import Trainee
 from clickgrad.policy.models import load_model
 from clickgrad.types import Sample
@@ -42,6 +42,15 @@ def test_the_sampler_follows_the_trained_weights_and_the_reference_does_not(lora
     assert float((after - before).abs().max()) > 0.01
     torch.testing.assert_close(after, scores(trainee.model), rtol=0, atol=1e-5)
     torch.testing.assert_close(trainee.reference(collate(SAMPLES)), before, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("lora_rank", [0, 4])
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_a_policy_that_has_not_moved_has_no_kl_at_any_temperature(lora_rank: int, temperature: float) -> None:
+    trainee = new_trainee(lora_rank)
+    optimizer = make_optimizer(trainee.model, 0.0)
+    figures = grpo_step(trainee.model, trainee.reference, optimizer, SAMPLES, 0.0, 0.2, 0.1, temperature, 1000)
+    assert figures.kl == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("lora_rank", [0, 4])
