@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # pydantic is too slow for --help
     Recipe = Callable[[Config, argparse.Namespace], str]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+NO_RUN_FOLDER = ("demos", "prove", "replay")
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -78,7 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     def add_recipe(name: str, recipe: Recipe, text: str) -> argparse.ArgumentParser:
         command = add(name, lambda options: _run_recipe(name, recipe, options), text)
-        if name != "demos":
+        if name not in NO_RUN_FOLDER:
             folder = f"runs/{name}"
             command.add_argument(
                 "--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})"
@@ -105,15 +106,43 @@ def build_parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument("--json", action="store_true", help="print the figures as one JSON object")
 
+    prove = add_recipe("prove", _prove, "check tasks: experts pass, doing nothing and near misses fail")
+    prove.add_argument("--json", action="store_true", help="print the findings as one JSON object")
+    replay = add_recipe("replay", _replay, "play stored trajectories again and compare every page")
+    replay.add_argument("file", type=Path, metavar="FILE", help="trajectory file, *.jsonl.zst")
+    replay.add_argument("--json", action="store_true", help="one JSON object a line")
+
     tasks = add("tasks", _tasks, "list the tasks of a suite")
-    tasks.add_argument("--suite", default="pocket", help="pocket, or a JSON file of tasks")
+    tasks.add_argument("--suite", default="pocket", help="pocket, pocket-unseen, or a JSON file of tasks")
     tasks.add_argument("--split", choices=("train", "test", "demo", "all"), default="all")
+    tasks.add_argument("--site", help="only tasks on this site")
+    tasks.add_argument("--template", help="only tasks of this template")
+    tasks.add_argument("--show", metavar="ID", help="one task with its checks")
     tasks.add_argument("--json", action="store_true", help="one JSON object a line")
+    _add_bench(add("bench", _bench_worlds, "measure a part on this machine"))
     serve = add("serve", _serve, "open the bundled sites in your own browser")
     serve.add_argument("--port", type=int, default=8080)
     doctor = add("doctor", _doctor, "what this machine has, and what will work on it")
     doctor.add_argument("--json", action="store_true")
     return parser
+
+
+def _add_bench(bench: argparse.ArgumentParser) -> None:
+    parts = bench.add_subparsers(title="parts", required=True, metavar="PART")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        part = parts.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        part.add_argument("--json", action="store_true", help="one JSON object for each measurement")
+        part.set_defaults(run_command=run)
+        return part
+
+    worlds = add("worlds", _bench_worlds, "forking worlds, serving pages, memory")
+    worlds.add_argument("--worlds", type=int, default=200, help="worlds kept alive at once (default: 200)")
+    worlds.add_argument("--forks", type=int, default=10_000, help="forks one after the other (default: 10000)")
+    learn = add("learn", _bench_learn, "an update as padded rows, packed rows and comb")
+    learn.add_argument("--pages", type=int, nargs="+", default=[300, 1000, 3000], help="tokens of a page")
+    learn.add_argument("--lora-rank", type=int, default=16, help="0 trains all parameters (default: 16)")
+    learn.add_argument("--repeat", type=int, default=2, help="measurements of each; the best counts (default: 2)")
 
 
 def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
@@ -177,17 +206,76 @@ def _evaluate(config: Config, options: argparse.Namespace) -> str:
     return json.dumps(report.plain()) if options.json else f"{report.policy}: {report.success}"
 
 
+def _prove(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.prove import prove
+
+    proof = prove(config, quiet=options.json)
+    if options.json:
+        text = json.dumps(proof.plain())
+    else:
+        loose = [f"  no check looks at  {column}" for column in proof.loose]
+        text = "\n".join([*loose, *proof.faults, proof.headline])
+    if proof.faults:
+        print(text)
+        raise ClickgradError(f"{len(proof.faults)} faults in {proof.tasks} tasks")
+    return text
+
+
+def _replay(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.replay import replay
+
+    replayed = replay(config, options.file, quiet=options.json)
+    different = [one for one in replayed if one.difference]
+    if options.json:
+        text = "\n".join(json.dumps({"episode": one.episode, "difference": one.difference}) for one in replayed)
+    else:
+        same = f"{len(replayed) - len(different)} of {len(replayed)} trajectories came out identical"
+        text = "\n".join([*(f"{one.episode}: {one.difference}" for one in different), same])
+    if different:
+        print(text)
+        raise ClickgradError(f"{len(different)} of {len(replayed)} trajectories came out differently")
+    return text
+
+
+def _bench_worlds(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.bench.figures import told
+    from clickgrad.recipes.bench.worlds import bench_worlds
+
+    print(told(bench_worlds(options.worlds, options.forks, quiet=options.json), options.json))
+    return DONE
+
+
+def _bench_learn(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.bench.figures import told
+    from clickgrad.recipes.bench.learn import bench_learn
+
+    for figures in bench_learn(options.pages, options.lora_rank, options.repeat, quiet=options.json):
+        print(told(figures, options.json))
+    return DONE
+
+
 def _tasks(options: argparse.Namespace) -> int:
     from clickgrad.codec import to_plain
     from clickgrad.tasks.suites import load_tasks
 
     shown = ("id", "suite", "split", "sites", "template", "intent", "expert_turns", "checks")
-    for task in load_tasks(options.suite, options.split):
+    tasks = [
+        task
+        for task in load_tasks(options.suite, options.split)
+        if options.site in (None, *task.sites)
+        and options.template in (None, task.template)
+        and options.show in (None, task.id)
+    ]
+    if not tasks:
+        raise UserError(f"no task of {options.suite} fits: `clickgrad tasks --suite {options.suite}` lists them all")
+    for task in tasks:
+        plain = to_plain(task)
         if options.json:
-            plain = to_plain(task)
             print(json.dumps({name: plain[name] for name in shown}))
+        elif options.show:
+            print(json.dumps(plain, indent=2))
         else:
-            print(f"{task.id:<32} {task.split:<6} {task.expert_turns or '?':>2} turns  {task.intent}")
+            print(f"{task.id:<36} {task.split:<6} {task.expert_turns or '?':>2} turns  {task.intent}")
     return DONE
 
 
@@ -197,8 +285,8 @@ def _serve(options: argparse.Namespace) -> int:
     from clickgrad.worlds.arena import Arena
 
     with Arena(port=options.port, default_world=True) as arena:
-        for host in arena.hosts:
-            print(f"http://{host}:{options.port}/")
+        port = next(iter(arena.hosts.values())).rpartition(":")[2]
+        print(f"http://localhost:{port}/")
         print("Ctrl-C ends it; nothing you do there is kept.", flush=True)
         threading.Event().wait()
     return DONE

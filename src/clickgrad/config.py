@@ -25,6 +25,7 @@ class ModelSection(Section):
 class TasksSection(Section):
     suite: str = "pocket"  # or the path of a JSON file of tasks
     seed: int = 0  # of the universe
+    sites: list[str] = []  # only tasks on these; empty means all
     templates: list[str] = []  # only these; empty means all
     max_expert_turns: int = Field(0, ge=0)  # only tasks that an expert does in so many turns; 0 means all
 
@@ -52,12 +53,16 @@ class LoraSection(Section):
 
 
 class CloneSection(Section):
-    demos: int = Field(240, ge=1)
+    demos: int = Field(0, ge=0)  # how many, drawn at random; 0 means all there are
+    remarks: Literal["short", "long"] = "short"  # how the experts explain their actions
     epochs: int = Field(1, ge=1)
+    held_out: float = Field(0.0, ge=0, lt=1)  # share of the demonstrations only to measure the loss on, every epoch
+    patience: int = Field(0, ge=0)  # stop after so many epochs without a lower held-out loss; 0 never does
     lr: float = Field(1e-3, gt=0)
     warmup: float = Field(0.05, ge=0, le=1)
-    batch: int = Field(16, ge=1)  # turns
+    batch: int = Field(16, ge=1)  # turns, filled up with whole demonstrations
     micro_tokens: int = Field(2048, ge=1)
+    layout: Literal["rows", "comb"] = "comb"
     save_every: int = Field(10, ge=1)
 
 
@@ -70,9 +75,15 @@ class ReinforceSection(Section):
     clip: float = Field(0.2, gt=0)
     kl_beta: float = Field(0.001, ge=0)
     normalizer: Literal["paper", "constant", "token"] = "paper"
+    curriculum: bool = False  # prefer tasks that were solved about half of the time so far
+    max_staleness: int = Field(0, ge=0)  # steps by which sampling may run ahead of learning; 0 is strictly on-policy
+    updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
+    importance_cap: float = Field(0.0, ge=0)  # corrects for a sampler unlike the trainer, truncated here; 0 is off
     temperature: float = Field(1.0, gt=0)
     micro_tokens: int = Field(2048, ge=1)
+    layout: Literal["rows", "comb"] = "comb"
     save_every: int = Field(1, ge=1)
+    keep: int = Field(2, ge=1)  # checkpoints: the last so many, and the one with the best success
 
 
 class EvaluateSection(Section):
@@ -100,6 +111,8 @@ READ_BY = {  # which sections a command looks at; `--set` on any other would be 
     "clone": (*COMMON, "lora", "clone"),
     "reinforce": (*COMMON, "lora", "reinforce"),
     "evaluate": (*COMMON, "evaluate"),
+    "prove": ("seed", "tasks", "agent", "rollout", "evaluate"),
+    "replay": ("tasks", "agent", "rollout"),
     "train": (*COMMON, "lora", "clone", "reinforce", "evaluate"),
 }
 

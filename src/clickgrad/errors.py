@@ -2,6 +2,7 @@
 
 ClickgradError
 ├── UserError            the user can mend it: one line, exit code 2
+├── LearnError           training cannot go on in a meaningful way: a run exits with 1
 └── InfraError           our machinery failed: an episode becomes CRASHED, a run exits with 1
     ├── BrowserError
     ├── WorldError
@@ -21,6 +22,10 @@ class ClickgradError(Exception):
 
 class UserError(ClickgradError):
     """Says what is wrong, where, and what to do, in one line."""
+
+
+class LearnError(ClickgradError):
+    """The numbers went wrong, not the machinery."""
 
 
 class InfraError(ClickgradError):

@@ -6,12 +6,13 @@ what one episode left behind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
 Scalar = str | int | float | bool | None
 Split = Literal["train", "test", "demo"]
+TAB_SEPARATOR = " |AND| "  # as WebArena's task files write it
 
 # --- worlds ---------------------------------------------------------------------------------------------------------
 
@@ -74,7 +75,7 @@ class Task:
     sites: tuple[str, ...]
     template: str
     intent: str
-    start_url: str
+    start_url: str  # several, joined by TAB_SEPARATOR, are opened as tabs, the first in front
     checks: tuple[Check, ...]
     user: str | None = None
     expert_turns: int | None = None
@@ -82,6 +83,10 @@ class Task:
 
     def param(self, name: str) -> Scalar:
         return dict(self.params)[name]
+
+    @property
+    def start_urls(self) -> tuple[str, ...]:
+        return tuple(self.start_url.split(TAB_SEPARATOR))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,8 @@ class Element:
     name: str
     value: str = ""
     options: tuple[str, ...] = ()  # of a select, as visible text
+    # Left, top, width, height in the viewport, for people who look on. Fonts decide it, so it makes no two pages differ.
+    box: tuple[int, int, int, int] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +317,7 @@ class Trajectory:
     seed: int
     turns: tuple[Turn, ...]
     end: End
-    answer: str | None
+    evidence: Evidence | None  # what was judged; with it a trajectory can be judged again
     verdict: Verdict
     reward: float | None  # None when the machinery failed or the verdict is missing
     error: str | None
@@ -321,6 +328,10 @@ class Trajectory:
     @property
     def usable(self) -> bool:
         return self.reward is not None
+
+    @property
+    def answer(self) -> str | None:
+        return self.evidence.answer if self.evidence else None
 
 
 # --- learn ----------------------------------------------------------------------------------------------------------

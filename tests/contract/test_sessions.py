@@ -215,3 +215,18 @@ async def test_closing_twice_is_closing_once_and_a_closed_session_raises(browser
 async def test_a_start_page_out_of_reach_is_a_browser_error(browser: Browser | FakeBrowser) -> None:
     with pytest.raises(BrowserError, match=r"opening http://outside\.localhost/"):
         await browser.open("http://outside.localhost/")
+
+
+async def test_a_session_may_start_with_several_tabs_the_first_in_front(browser: Browser | FakeBrowser) -> None:
+    session = await browser.open(f"{ORIGIN}/", more_tabs=[f"{ORIGIN}/mugs", f"{ORIGIN}/results"])
+    seen = await session.observe()
+    assert (seen.title, seen.tabs, seen.tab) == ("Home", ("Home", "Mugs", "Results"), 0)
+    assert await session.perform(SwitchTab(1)) == ""
+    seen = await session.observe()
+    assert (seen.title, seen.tabs, seen.tab) == ("Mugs", ("Home", "Mugs", "Results"), 1)
+    assert session.url == f"{ORIGIN}/mugs"
+    home = next(element for element in seen.elements if element.name == "Home")
+    await session.perform(Click(home.id))
+    assert (await session.observe()).tabs == ("Home", "Home", "Results")
+    assert await session.perform(SwitchTab(3)) == "There is no tab 3."
+    await session.close()

@@ -68,7 +68,7 @@ def run_training(seed: int, see_rewards: Rewards) -> list[float]:
         if samples:
             grpo_step(trainee.model, trainee.reference, optimizer, samples, LR, 0.2, KL_BETA, 1.0, 8192)
             trainee.refresh_sampler()
-        engine.weights_changed(step + 1)
+        engine.swap_weights(lambda: None, step + 1)
     engine.close()
     return successes
 

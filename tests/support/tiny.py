@@ -114,7 +114,7 @@ class FakeVenue:
 
     @asynccontextmanager
     async def open(self, task: Task) -> AsyncIterator[Visit]:
-        session = await self._browser.open(task.start_url)
+        session = await self._browser.open(task.start_urls[0], more_tabs=task.start_urls[1:])
         try:
             yield Visit(session, lambda: ())
         finally:
@@ -125,7 +125,7 @@ def teach(loaded: LoadedModel, builder: PromptBuilder, task: Task, page: Observa
     """Clone until the model says one of `replies`, each as likely as the other, and nothing else."""
     prompt = builder.prompt("teach", task, (), page).ids
     turns = [make_turn(prompt, builder.reply(reply).ids) for reply in replies]
-    samples = clone_samples([make_trajectory(turns, 1.0)])
+    samples = clone_samples(make_trajectory(turns, 1.0))
     optimizer = make_optimizer(loaded.model, lr=3e-3)
     for step in range(TEACHING_STEPS):
         clone_step(loaded.model, optimizer, samples, lr=3e-3 * (1 - step / TEACHING_STEPS), micro_tokens=4096)

@@ -96,7 +96,7 @@ def test_a_malformed_task_file_is_named(tmp_path: Path, text: str, part: str) ->
 
 def test_a_malformed_trajectory_file_is_named_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "demos.jsonl.zst"
-    rubbish = zstandard.compress(b'{"format": 1, "trajectory": 7}')
+    rubbish = zstandard.compress(b'{"format": 2, "trajectory": 7}')
     path.write_bytes(rubbish)
     assert_mistake(
         run(["demos", "--out", path], tmp_path), "demos.jsonl.zst: record 0 is malformed", "move the file away"

@@ -9,13 +9,15 @@ import pytest
 import torch
 
 from clickgrad.config import Config, load_config
-from clickgrad.learn.logprobs import collate, reply_logprobs
+from clickgrad.learn.logprobs import Layout, collate, reply_logprobs
 from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots
 from clickgrad.types import Trajectory
+
+LAYOUTS: tuple[Layout, ...] = ("rows", "comb")
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +41,14 @@ def test_sampler_logprobs_equal_recomputed_ones(config: Config, smollm2: LoadedM
         runner.run(fill_slots(slots, agent, venue, concurrency=6, retries=0, stored={}, on_end=ended.append))
     engine.close()
     assert all(trajectory.error is None for trajectory in ended)
-    samples = clone_samples(ended)
+    samples = [sample for trajectory in ended for sample in clone_samples(trajectory)]
     assert len(samples) >= 6
-    batch = collate(samples)
-    with torch.no_grad():
-        recomputed, _ = reply_logprobs(smollm2.model, batch)
-    worst = ((recomputed - batch.old_logprobs_BK).abs() * batch.loss_BK).max()
-    assert float(worst) < 1e-4
+    for layout in LAYOUTS:
+        batch = collate(samples, layout)
+        with torch.no_grad():
+            recomputed, _ = reply_logprobs(smollm2.model, batch)
+        worst = ((recomputed - batch.old_logprobs_BK).abs() * batch.loss_BK).max()
+        assert float(worst) < 1e-4, layout
 
 
 def test_the_embedded_models_prompt_equals_its_chat_template(config: Config, smollm2: LoadedModel) -> None:

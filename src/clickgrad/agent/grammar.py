@@ -125,7 +125,7 @@ def render(action: Action, remark: str, reply_format: ReplyFormat) -> str:
     call = _call(action)
     if reply_format == "thinking":
         return f"<think> {remark} </think>\n<answer> {call} </answer>"
-    return f"# {remark}\n{call}"
+    return "\n".join([f"# {line}" for line in remark.splitlines()] + [call])
 
 
 def _call(action: Action) -> str:

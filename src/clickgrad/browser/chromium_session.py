@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from clickgrad.browser.process import close_within
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _OBSERVE = load_script("observe.js")
 _ACT = load_script("act.js")
+_TITLE = "() => document.title"
 _PAGE_TEXT = "() => document.body ? document.body.innerText : ''"
 _CLOSE_S = 3.0
 _JPEG_QUALITY = 70
@@ -63,16 +64,24 @@ class ChromiumSession:
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
 
-    async def start(self, url: str, cookies: Iterable[tuple[str, str, str]] = ()) -> None:
-        with boundary(BrowserError, f"opening {url}"):
+    async def start(self, urls: Sequence[str], cookies: Iterable[tuple[str, str, str]] = ()) -> None:
+        with boundary(BrowserError, "giving the session its cookies"):
             async with asyncio.timeout(self._timeout_s):
                 await self._context.add_cookies(
                     [{"name": name, "value": value, "url": f"http://{host}/"} for host, name, value in cookies]
                 )
-                page = await self._context.new_page()
-                await self._watch_windows(self._tab)
-                await page.goto(url, wait_until="commit")
-        await self._tab.settle(self._timeout_s)
+        for url in urls:
+            with boundary(BrowserError, f"opening {url}"):
+                async with asyncio.timeout(self._timeout_s):
+                    page = await self._context.new_page()
+                    if len(self._tabs) == 1:
+                        await self._watch_windows(self._tab)
+                    await page.goto(url, wait_until="commit")
+            await self._tab.settle(self._timeout_s)
+            if len(urls) > 1:
+                self._tab.title = await self._tab.evaluate(_TITLE, None, f"reading the title of {url}", self._timeout_s)
+        if self._current:
+            await self._switch(0)
 
     @property
     def url(self) -> str:

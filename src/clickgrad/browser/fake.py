@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -65,29 +65,46 @@ class _Visit:
     focus: int | None = None
 
 
+@dataclass(slots=True)
+class _Tab:
+    history: list[_Visit]
+    position: int = 0
+
+
 class FakeSession:
-    def __init__(self, pages: Mapping[str, FakePage], start_url: str, rendering: Rendering = "outline") -> None:
+    def __init__(
+        self, pages: Mapping[str, FakePage], start_urls: Sequence[str], rendering: Rendering = "outline"
+    ) -> None:
         self._pages = pages
         self._rendering: Rendering = rendering
-        self._history = [_Visit(start_url)]
-        self._position = 0
+        self._tabs = [_Tab([_Visit(url)]) for url in start_urls]
+        self._current = 0
         self._stamped: list[int] = []
         self._notice = ""
         self._closed = False
-        if _without_query(start_url) not in pages:
-            raise BrowserError(f"opening {start_url}: no such page")
+        for url in start_urls:
+            if _without_query(url) not in pages:
+                raise BrowserError(f"opening {url}: no such page")
 
     @property
     def url(self) -> str:
         return self._visit.url
 
     @property
+    def _tab(self) -> _Tab:
+        return self._tabs[self._current]
+
+    @property
     def _visit(self) -> _Visit:
-        return self._history[self._position]
+        return self._tab.history[self._tab.position]
 
     @property
     def _page(self) -> FakePage:
-        return self._pages.get(_without_query(self._visit.url), FakePage("Not found", ("There is no such page.",)))
+        return self._page_of(self._tab)
+
+    def _page_of(self, tab: _Tab) -> FakePage:
+        url = _without_query(tab.history[tab.position].url)
+        return self._pages.get(url, FakePage("Not found", ("There is no such page.",)))
 
     async def observe(self) -> Observation:
         self._require_open()
@@ -97,7 +114,8 @@ class FakeSession:
         items = tuple(self._item(page.content[position], position) for position in shown)
         snapshot = Snapshot(self.url, page.title, items, above=top > 0, below=shown.stop < len(page.content))
         lines = render(snapshot, self._rendering)
-        return Observation(self.url, page.title, lines, snapshot.elements, (page.title,), 0, self._notice)
+        titles = tuple(self._page_of(tab).title for tab in self._tabs)
+        return Observation(self.url, page.title, lines, snapshot.elements, titles, self._current, self._notice)
 
     async def perform(self, action: PageAction) -> str:
         self._require_open()
@@ -149,7 +167,7 @@ class FakeSession:
             case PressEnter():
                 return self._submit()
             case SwitchTab(tab):
-                return "" if tab == 0 else f"There is no tab {tab}."
+                return self._switch(tab)
             case GoBackward():
                 return self._travel(-1)
             case GoForward():
@@ -212,14 +230,23 @@ class FakeSession:
         return ""
 
     def _go(self, url: str) -> None:
-        self._history = [*self._history[: self._position + 1], _Visit(url)]
-        self._position += 1
+        tab = self._tab
+        tab.history = [*tab.history[: tab.position + 1], _Visit(url)]
+        tab.position += 1
         self._stamped = []
 
+    def _switch(self, number: int) -> str:
+        if not 0 <= number < len(self._tabs):
+            return f"There is no tab {number}."
+        self._current = number
+        self._stamped = []
+        return ""
+
     def _travel(self, direction: int) -> str:
-        if not 0 <= self._position + direction < len(self._history):
+        tab = self._tab
+        if not 0 <= tab.position + direction < len(tab.history):
             return f"There is no page to go {'back' if direction < 0 else 'forward'} to."
-        self._position += direction
+        tab.position += direction
         self._stamped = []
         return ""
 
@@ -258,6 +285,7 @@ class FakeBrowser:
         start_url: str,
         headers: Mapping[str, str] | None = None,
         cookies: Iterable[tuple[str, str, str]] = (),
+        more_tabs: Sequence[str] = (),
     ) -> FakeSession:
         self.opened.append((start_url, dict(headers or {}), tuple(cookies)))
-        return FakeSession(self._pages, start_url, self._rendering)
+        return FakeSession(self._pages, (start_url, *more_tabs), self._rendering)

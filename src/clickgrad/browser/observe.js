@@ -1,6 +1,6 @@
 // What can be seen and acted on in the viewport, as JSON. Runs in the page; argument: the symbol key that holds the
 // element references until the next observation. Returns {url, title, above, below, items}, items in DOM order:
-// {text, tag} for static text, {id, role, tag, type, name, placeholder, value, options, states} for controls.
+// {text, tag} for static text, {id, role, tag, type, name, placeholder, value, options, states, box} for controls.
 (key) => {
   const TEXT_LIMIT = 500;
   const MIN_PX = 2; // smaller things are there for screen readers, not for eyes
@@ -152,6 +152,10 @@
     if ((rect.width && rect.height) || !el.firstElementChild) return rect;
     return el.firstElementChild.getBoundingClientRect();
   };
+  const boxOf = (el) => {
+    const rect = rectOf(el);
+    return [rect.left, rect.top, rect.width, rect.height].map(Math.round);
+  };
   const isShown = (el, style, clip) =>
     style.visibility === "visible" && style.opacity !== "0" && overlaps(rectOf(el), clip);
   // A styled checkbox is often invisible itself and clicked through its label.
@@ -167,6 +171,7 @@
       name: cut(nameOf(el, role)), placeholder: cut(tidy(el.getAttribute("placeholder"))), value: cut(tidy(valueOf(el, role))),
       options: role === "select" ? [...el.options].map((option) => cut(optionText(option))) : [],
       states: statesOf(el),
+      box: boxOf(target),
     });
   };
   const namesShownField = (label) => {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -84,8 +84,12 @@ class Browser:
         start_url: str,
         headers: Mapping[str, str] | None = None,
         cookies: Iterable[tuple[str, str, str]] = (),
+        more_tabs: Sequence[str] = (),
     ) -> ChromiumSession:
-        """A fresh session on its start page. Headers go with every request; a cookie is (host, name, value)."""
+        """A fresh session on its start page, with `more_tabs` behind it.
+
+        Headers go with every request; a cookie is (host, name, value).
+        """
         async with self._lock:
             lease = await self._take()
             lease.opened += 1
@@ -97,7 +101,7 @@ class Browser:
             raise
         session = ChromiumSession(context, self._rendering, self._timeout_s, lambda: self._give_back(lease))
         try:
-            await session.start(start_url, cookies)
+            await session.start((start_url, *more_tabs), cookies)
         except BaseException:
             await session.close()
             raise

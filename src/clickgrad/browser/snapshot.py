@@ -29,6 +29,7 @@ class Control:
     tag: str = ""
     type: str = ""
     placeholder: str = ""
+    box: tuple[int, int, int, int] | None = None  # left, top, width, height in the viewport
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Snapshot:
     @property
     def elements(self) -> tuple[Element, ...]:
         controls = (item for item in self.items if isinstance(item, Control))
-        return tuple(Element(c.id, c.role, c.name, c.value, c.options) for c in controls)
+        return tuple(Element(c.id, c.role, c.name, c.value, c.options, c.box) for c in controls)
 
 
 def read_snapshot(text: str) -> Snapshot:
@@ -61,4 +62,11 @@ def _read_item(item: dict[str, object]) -> Text | Control:
     if not isinstance(number, int) or not isinstance(options, list) or not isinstance(states, list):
         raise TypeError(f"not a control: {item}")
     words = {name: str(item[name]) for name in ("role", "name", "value", "tag", "type", "placeholder")}
-    return Control(id=number, options=tuple(options), states=tuple(states), **words)
+    return Control(id=number, options=tuple(options), states=tuple(states), box=_read_box(item.get("box")), **words)
+
+
+def _read_box(sides: object) -> tuple[int, int, int, int] | None:
+    if not isinstance(sides, list):
+        return None
+    left, top, width, height = (int(side) for side in sides)
+    return left, top, width, height

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import torch
 from clickgrad.errors import UserError
 from clickgrad.learn.trainee import Trainee
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Progress:
     episodes: int = 0
     crashed: int = 0
     skipped_groups: int = 0
+    records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # task -> episodes passed, episodes tried
 
 
 def step_folder(root: Path, step: int) -> Path:
@@ -42,14 +44,24 @@ def latest(root: Path) -> Path | None:
     return max(root.glob("step-[0-9]*"), key=step_of, default=None)
 
 
-def save(root: Path, progress: Progress, trainee: Trainee, optimizer: torch.optim.Optimizer, keep: int) -> None:
+def save(
+    root: Path,
+    progress: Progress,
+    trainee: Trainee,
+    optimizer: torch.optim.Optimizer,
+    keep: int,
+    score: float | None = None,
+) -> None:
+    """The last `keep` stay, and the one with the best score so far."""
     final = step_folder(root, progress.step)
     partial = root / f".partial-{final.name}"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     safetensors.torch.save_file(trainee.weights(), partial / "weights.safetensors")
     safetensors.torch.save_file(_moments(optimizer), partial / "optimizer.safetensors")
-    state = {"format": FORMAT} | {name: getattr(progress, name) for name in Progress.__dataclass_fields__}
+    state: dict[str, Any] = {"format": FORMAT, "score": score} | {
+        name: getattr(progress, name) for name in Progress.__dataclass_fields__
+    }
     (partial / "progress.json").write_text(json.dumps(state))
     for file in partial.iterdir():
         _flush(file)
@@ -57,16 +69,26 @@ def save(root: Path, progress: Progress, trainee: Trainee, optimizer: torch.opti
     partial.rename(final)
     _flush(root)
     for old in sorted(root.glob("step-[0-9]*"), key=step_of)[:-keep]:
-        shutil.rmtree(old)
+        if old != best(root):
+            shutil.rmtree(old)
+
+
+def best(root: Path) -> Path | None:
+    """The checkpoint with the highest score, the later one of two; None when no checkpoint has a score."""
+    scored = [(folder, _read_state(folder).get("score")) for folder in root.glob("step-[0-9]*")]
+    known = [(score, step_of(folder), folder) for folder, score in scored if score is not None]
+    return max(known)[2] if known else None
 
 
 def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Progress:
     try:
-        state: dict[str, Any] = json.loads((folder / "progress.json").read_text())
+        state = _read_state(folder)
         if state.pop("format") != FORMAT:
             raise UserError(f"checkpoint {folder} is of another version of clickgrad; start the run in a new folder")
+        del state["score"]
         trainee.load_weights(safetensors.torch.load_file(folder / "weights.safetensors"))
         _load_moments(optimizer, safetensors.torch.load_file(folder / "optimizer.safetensors"))
+        state["records"] = {task: tuple(record) for task, record in state["records"].items()}
         return Progress(**state)
     except UserError:
         raise
@@ -75,6 +97,11 @@ def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Pr
         raise UserError(
             f"checkpoint {folder} cannot be read ({reason}): delete it to go on from the one before"
         ) from error
+
+
+def _read_state(folder: Path) -> dict[str, Any]:
+    state: dict[str, Any] = json.loads((folder / "progress.json").read_text())
+    return state
 
 
 def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:

@@ -37,15 +37,24 @@ def grpo_loss(
     batch: Batch,
     clip: float,
     kl_beta: float,
+    before_BK: torch.Tensor | None = None,
+    importance_cap: float = 0.0,
 ) -> GrpoTerms:
     """min(rho A, clip(rho) A) - beta KL, rho against the policy that sampled.
 
     KL is the k3 estimator, exp(d) - d - 1 with d = log reference - log policy: never negative, unbiased.
+
+    When the sampler computes a little differently from the trainer (another engine, rounded weights), `before_BK`,
+    the trainer's own logprobs before the update, takes the sampler's place in rho, and each token is weighed by
+    min(before / sampler, importance_cap).
     """
-    ratio = torch.exp(logprobs_BK - batch.old_logprobs_BK)
+    old_BK = batch.old_logprobs_BK if before_BK is None else before_BK
+    ratio = torch.exp(logprobs_BK - old_BK)
     advantages = batch.advantages_B[:, None]
     clipped = ratio.clamp(1 - clip, 1 + clip)
     gain = torch.minimum(ratio * advantages, clipped * advantages)
+    if before_BK is not None:
+        gain = gain * torch.exp(before_BK - batch.old_logprobs_BK).clamp(max=importance_cap)
     kl = torch.zeros_like(logprobs_BK)
     if reference_BK is not None:
         away = reference_BK - logprobs_BK

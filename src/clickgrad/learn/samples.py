@@ -50,10 +50,9 @@ def grpo_samples(
     return tuple(samples)
 
 
-def clone_samples(demonstrations: Sequence[Trajectory]) -> tuple[Sample, ...]:
-    """Every reply of every demonstration, all replies alike."""
-    turns = [turn for demonstration in demonstrations for turn in demonstration.turns]
-    return tuple(_sample(turn, advantage=1.0, weight=1.0) for turn in turns)
+def clone_samples(demonstration: Trajectory) -> tuple[Sample, ...]:
+    """Every reply of a demonstration, all replies alike."""
+    return tuple(_sample(turn, advantage=1.0, weight=1.0) for turn in demonstration.turns)
 
 
 def refuse_foreign(trajectories: Sequence[Trajectory], prompt_format: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import torch
 
-from clickgrad.learn.logprobs import Batch, collate, micro_batches, reply_logprobs
+from clickgrad.learn.crew import ALONE, Crew, whole
+from clickgrad.learn.logprobs import Batch, Layout, collate, micro_batches, reply_logprobs
 from clickgrad.learn.losses import clone_loss, grpo_loss
 from clickgrad.types import Sample
 
@@ -17,13 +19,16 @@ OnProgress = Callable[[int, int], None]  # (turns done, turns in all)
 
 @dataclass(frozen=True, slots=True)
 class StepFigures:
+    skipped: bool  # loss or gradient was not finite: the weights are as they were
     loss: float
     grad_norm: float
     entropy: float
     kl: float
+    sampler_gap: float  # largest difference between a logprob of the sampler and the trainer's own
     clip_share: float
     tokens: int  # sampled tokens that carried loss
-    tokens_seen: int  # all tokens computed: distinct turns, padding left out
+    tokens_seen: int  # of the distinct turns, one by one
+    tokens_computed: int  # by the model: more with padding, less where turns share their beginning
 
 
 def trainable(model: Any) -> list[torch.nn.Parameter]:
@@ -35,18 +40,36 @@ def make_optimizer(model: Any, lr: float) -> torch.optim.AdamW:
 
 
 def clone_step(
-    model: Any, optimizer: torch.optim.Optimizer, samples: Sequence[Sample], lr: float, micro_tokens: int
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    samples: Sequence[Sample],
+    lr: float,
+    micro_tokens: int,
+    layout: Layout = "comb",
+    crew: Crew = ALONE,
 ) -> StepFigures:
     """Behaviour cloning on one batch: the mean over its replies."""
     total = len(samples)
 
-    def backward(batch: Batch) -> _Part:
+    def backward(batch: Batch, number: int, weight: float) -> _Part:
         logprobs, entropy = reply_logprobs(model, batch)
         loss = clone_loss(logprobs, batch) / total
-        loss.backward()  # type: ignore[no-untyped-call]
-        return _Part(float(loss.detach()), 0.0, 0, _sum(entropy, batch))
+        (loss * weight).backward()  # type: ignore[no-untyped-call]
+        return _Part(float(loss.detach()), 0.0, 0, _sum(entropy, batch), 0.0)
 
-    return _step(model, optimizer, samples, lr, micro_tokens, backward)
+    return _step(model, optimizer, samples, lr, micro_tokens, layout, crew, backward)
+
+
+@torch.no_grad()
+def mean_loss(model: Any, samples: Sequence[Sample], micro_tokens: int) -> float | None:
+    """What cloning would call the loss of these samples; None when there are none."""
+    if not samples:
+        return None
+    losses = []
+    for micro in micro_batches(samples, micro_tokens, "comb"):
+        batch = collate(micro, "comb")
+        losses.append(float(clone_loss(reply_logprobs(model, batch)[0], batch)))
+    return sum(losses) / len(samples)
 
 
 def grpo_step(
@@ -59,17 +82,33 @@ def grpo_step(
     kl_beta: float,
     temperature: float,
     micro_tokens: int,
+    layout: Layout = "comb",
+    updates: int = 1,
+    importance_cap: float = 0.0,
+    crew: Crew = ALONE,
     progress: OnProgress = lambda done, total: None,
-) -> StepFigures:
-    """M-GRPO on one batch of groups. `reference` scores a batch, at a temperature, under the frozen start policy."""
+) -> tuple[StepFigures, ...]:
+    """M-GRPO on one batch of groups, `updates` times over it: from the second on the clip may act.
 
-    def backward(batch: Batch) -> _Part:
+    `reference` scores a batch, at a temperature, under the frozen start policy. `importance_cap` above 0 corrects for
+    a sampler that computes differently from the trainer.
+    """
+    before: dict[int, torch.Tensor] = {}  # the trainer's own logprobs of each micro-batch, as they were at first
+
+    def backward(batch: Batch, number: int, weight: float) -> _Part:
+        scored = reference(batch, temperature) if reference else None
         logprobs, entropy = reply_logprobs(model, batch, temperature)
-        terms = grpo_loss(logprobs, reference(batch, temperature) if reference else None, batch, clip, kl_beta)
-        terms.loss.backward()  # type: ignore[no-untyped-call]
-        return _Part(float(terms.loss.detach()), float(terms.kl), int(terms.ratio_clipped), _sum(entropy, batch))
+        own = before.setdefault(number, logprobs.detach())
+        terms = grpo_loss(logprobs, scored, batch, clip, kl_beta, own if importance_cap else None, importance_cap)
+        (terms.loss * weight).backward()  # type: ignore[no-untyped-call]
+        gap = torch.where(batch.loss_BK > 0, (own - batch.old_logprobs_BK).abs(), 0).max()
+        return _Part(
+            float(terms.loss.detach()), float(terms.kl), int(terms.ratio_clipped), _sum(entropy, batch), float(gap)
+        )
 
-    return _step(model, optimizer, samples, lr, micro_tokens, backward, progress)
+    return tuple(
+        _step(model, optimizer, samples, lr, micro_tokens, layout, crew, backward, progress) for _ in range(updates)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +117,7 @@ class _Part:
     kl: float
     clipped: int
     entropy: float
+    sampler_gap: float
 
 
 def _sum(values_BK: torch.Tensor, batch: Batch) -> float:
@@ -90,27 +130,43 @@ def _step(
     samples: Sequence[Sample],
     lr: float,
     micro_tokens: int,
-    backward: Callable[[Batch], _Part],
+    layout: Layout,
+    crew: Crew,
+    backward: Callable[[Batch, int, float], _Part],  # of a micro-batch, its number and its weight in the gradient
     progress: OnProgress = lambda done, total: None,
 ) -> StepFigures:
     """Gradients add up over micro-batches in a fixed order, so the same samples give the same weights to the bit."""
     for group in optimizer.param_groups:
         group["lr"] = lr
     optimizer.zero_grad(set_to_none=True)
-    parts, done = [], 0
-    for micro in micro_batches(samples, micro_tokens):
-        parts.append(backward(collate(micro)))
+    parts, done, computed = [], 0, 0
+    for number, micro, weight in crew.share(list(micro_batches(samples, micro_tokens, layout))):
+        batch = collate(micro, layout)
+        part = backward(batch, number, weight)
+        if weight:
+            parts.append(part)
+        computed += batch.tokens
         done += len(micro)
-        progress(done, len(samples))
-    norm = float(torch.nn.utils.clip_grad_norm_(trainable(model), max_norm=1.0))
-    optimizer.step()
+        progress(min(done * crew.size, len(samples)), len(samples))
+    norm = float(whole(torch.nn.utils.clip_grad_norm_(trainable(model), max_norm=1.0)))
+    loss, entropy, kl, clipped, computed_by_all = crew.sum(
+        [sum(getattr(part, name) for part in parts) for name in ("loss", "entropy", "kl", "clipped")] + [computed]
+    )
+    skipped = not (isfinite(norm) and isfinite(loss))
+    if skipped:
+        optimizer.zero_grad(set_to_none=True)
+    else:
+        optimizer.step()
     tokens = sum(sample.reply_len for sample in samples)
     return StepFigures(
-        loss=sum(part.loss for part in parts),
+        skipped=skipped,
+        loss=loss,
         grad_norm=norm,
-        entropy=sum(part.entropy for part in parts) / tokens,
-        kl=sum(part.kl for part in parts) / tokens,
-        clip_share=sum(part.clipped for part in parts) / tokens,
+        entropy=entropy / tokens,
+        kl=kl / tokens,
+        sampler_gap=crew.max(max((part.sampler_gap for part in parts), default=0.0)),
+        clip_share=clipped / tokens,
         tokens=tokens,
         tokens_seen=sum(len(ids) for ids in {sample.ids for sample in samples}),
+        tokens_computed=int(computed_by_all),
     )

@@ -1,7 +1,8 @@
 """The policy in training: what is trained, what stays frozen, and the weights the sampler uses.
 
-Full-parameter: the sampler shares the trained weights. LoRA: the sampler has weights of its own, base plus adapter,
-added up anew after every step, so sampling pays nothing for the adapter and rounding never accumulates.
+Full-parameter: the sampler shares the trained weights, unless sampling goes on during an update. LoRA: the sampler has
+weights of its own, base plus adapter, added up anew after every step, so sampling pays nothing for the adapter and
+rounding never accumulates.
 """
 
 from __future__ import annotations
@@ -19,14 +20,23 @@ from clickgrad.policy.models import LoadedModel
 
 
 class Trainee:
-    def __init__(self, loaded: LoadedModel, lora_rank: int, lora_alpha: int, seed: int, with_reference: bool) -> None:
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        lora_rank: int,
+        lora_alpha: int,
+        seed: int,
+        with_reference: bool,
+        separate_sampler: bool = False,
+    ) -> None:
+        """`separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained."""
         self._lora = lora_rank > 0
         self._start: Any = None
         if self._lora:
             self.sampler = replace(loaded, model=copy.deepcopy(loaded.model))
             self.model = _with_adapter(loaded.model, lora_rank, lora_alpha, seed)
         else:
-            self.sampler = loaded
+            self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if separate_sampler else loaded
             self.model = loaded.model
             self._start = copy.deepcopy(loaded.model) if with_reference else None
         # Dropout would make the policy that is trained another one than the policy that sampled.
@@ -43,6 +53,9 @@ class Trainee:
     @torch.no_grad()
     def refresh_sampler(self) -> None:
         """After an update: the sampler's weights become the trained ones."""
+        if not self._lora and self.sampler.model is not self.model:
+            for mine, trained in zip(self.sampler.model.parameters(), self.model.parameters(), strict=True):
+                mine.copy_(trained)
         for name, layer in self._adapted():
             self.sampler.model.get_submodule(name).weight.copy_(
                 layer.base_layer.weight + layer.get_delta_weight("default")

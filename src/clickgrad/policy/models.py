@@ -16,6 +16,7 @@ import torch
 import transformers
 
 from clickgrad.errors import UserError
+from clickgrad.policy.attention import use_our_attention
 from clickgrad.types import Message
 
 SMOLLM2 = "smollm2"
@@ -55,6 +56,11 @@ class LoadedModel:
     source: str  # what the user asked for
     model: Any
     tokenizer: ChatTokenizer
+
+    def __post_init__(self) -> None:
+        if "sliding_attention" in (getattr(self.model.config, "layer_types", None) or ()):
+            raise UserError(f"{self.source} uses sliding-window attention, which is not supported")
+        use_our_attention(self.model)
 
     @property
     def context_tokens(self) -> int:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from clickgrad.agent.grammar import ReplyFormat, render
 from clickgrad.errors import PolicyError
-from clickgrad.tasks.experts import Expert, ExpertLost, Move
+from clickgrad.tasks.experts import Expert
+from clickgrad.tasks.moves import ExpertLost, Move
+from clickgrad.tasks.reasoning import think_aloud
 from clickgrad.types import Completion, Exit, Finish, Prompt, Sampling
+
+Remarks = Literal["short", "long"]
+NOTE = "Note: "
 
 
 def written(text: str) -> Completion:
@@ -16,29 +22,45 @@ def written(text: str) -> Completion:
 
 
 class ExpertPolicy:
-    """Plays each task's own expert, which sees observations as any agent does."""
+    """Plays each task's own expert, which sees observations as any agent does.
+
+    `remarks` says how it explains itself: in one line, or at length.
+    """
 
     name = "scripted:expert"
     version = 0
 
-    def __init__(self, reply_format: ReplyFormat) -> None:
+    def __init__(self, reply_format: ReplyFormat, remarks: Remarks = "short") -> None:
         self._reply_format: ReplyFormat = reply_format
+        self._remarks: Remarks = remarks
         self._experts: dict[str, Expert] = {}
+        self._notes: dict[str, list[str]] = {}
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
         if prompt.episode not in self._experts:
             self._experts[prompt.episode] = Expert(prompt.task)
+            self._notes[prompt.episode] = []
         try:
             move = self._experts[prompt.episode].move(prompt.observation)
         except ExpertLost as lost:
-            move = Move(Exit(f"lost: {lost}"), "Note: I am lost")  # the expert failed the task, not the machinery
-        return written(render(move.action, move.remark, self._reply_format))
+            move = Move(
+                Exit(f"lost: {lost}"), "Note: I am lost", str(lost)
+            )  # the expert failed the task, not the machinery
+        notes = self._notes[prompt.episode]
+        remark = move.remark
+        if self._remarks == "long":
+            remark = think_aloud(prompt.task, prompt.observation, move, notes)
+        if move.remark.startswith(NOTE):
+            notes.append(move.remark.removeprefix(NOTE))
+        return written(render(move.action, remark, self._reply_format))
 
     def forget(self, episode: str) -> None:
         self._experts.pop(episode, None)
+        self._notes.pop(episode, None)
 
     def close(self) -> None:
         self._experts.clear()
+        self._notes.clear()
 
 
 class FixedPolicy:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from clickgrad.errors import PolicyError, TokenLimit, UserError, boundary
-from clickgrad.policy.attention import use_grouped_attention
+from clickgrad.errors import PolicyError, TokenLimit, boundary
 from clickgrad.policy.kv import PrefillCache, PrefixStore, RowCache
 from clickgrad.policy.models import LoadedModel
 from clickgrad.types import Completion, Finish, Prompt, Sampling
 
 CLOSE_TIMEOUT_S = 30.0
+SWAP_TIMEOUT_S = 300.0  # a long prompt may have to be read first
 
 
 @dataclass(slots=True)
@@ -32,11 +34,23 @@ class Request:
     generator: torch.Generator
     sampled: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    version: int = 0  # of the weights that drew its first token
 
     def settle(self, result: Completion | PolicyError) -> None:
         """Called on the engine's thread; a future that was cancelled or a loop that is gone wants nothing."""
         if not self.loop.is_closed():
             self.loop.call_soon_threadsafe(_settle, self.future, result)
+
+
+@dataclass(frozen=True, slots=True)
+class _Swap:
+    change: Callable[[], None]
+    version: int
+    done: Future[None] = field(default_factory=Future)
+
+
+class _Wake:
+    """Put among the arrivals to end an idle engine's waiting."""
 
 
 def _settle(future: asyncio.Future[Completion], result: Completion | PolicyError) -> None:
@@ -50,16 +64,22 @@ def _settle(future: asyncio.Future[Completion], result: Completion | PolicyError
 
 class TorchEngine:
     def __init__(
-        self, loaded: LoadedModel, *, name: str | None = None, max_rows: int = 16, cache_tokens: int = 12_288
+        self,
+        loaded: LoadedModel,
+        *,
+        name: str | None = None,
+        max_rows: int = 16,
+        cache_tokens: int = 12_288,
+        threads: int = 0,
     ) -> None:
-        if "sliding_attention" in (getattr(loaded.model.config, "layer_types", None) or ()):
-            raise UserError(f"{loaded.source} uses sliding-window attention, which the torch engine does not support")
-        use_grouped_attention(loaded.model)
+        """`threads` of torch for sampling alone, when others compute beside it; 0 leaves them as they are."""
         self.name = name or f"torch:{loaded.source}"
         self.version = 0
         self._loaded = loaded
         self._max_rows = max_rows
-        self._arrivals: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._arrivals: queue.SimpleQueue[Request | _Wake | None] = queue.SimpleQueue()
+        self._swaps: queue.SimpleQueue[_Swap] = queue.SimpleQueue()
+        self._threads = threads
         self._live: list[Request] = []
         self._rows = RowCache()
         self._prefixes = PrefixStore(cache_tokens)
@@ -84,10 +104,15 @@ class TorchEngine:
     def forget(self, episode: str) -> None:
         """Nothing is kept by episode: prefixes age out by use."""
 
-    def weights_changed(self, version: int) -> None:
-        """The weights were replaced in place. Only between requests: what the old weights computed is void."""
-        self._prefixes.clear()
-        self.version = version
+    def swap_weights(self, change: Callable[[], None], version: int) -> None:
+        """Let `change` put new weights in place, between two tokens. Requests under way go on with the new ones.
+
+        Each token's logprob is that of the weights it was drawn with; a completion carries the oldest version.
+        """
+        swap = _Swap(change, version)
+        self._swaps.put(swap)
+        self._arrivals.put(_Wake())
+        swap.done.result(SWAP_TIMEOUT_S)
 
     @property
     def cache_hit_share(self) -> float:
@@ -101,6 +126,8 @@ class TorchEngine:
     # --- the engine's thread ---
 
     def _serve(self) -> None:
+        if self._threads:
+            torch.set_num_threads(self._threads)
         with torch.inference_mode():
             while self._admit():
                 try:
@@ -111,7 +138,10 @@ class TorchEngine:
 
     def _admit(self) -> bool:
         """Take in what has arrived, as far as rows allow; wait when there is nothing else to do. False: closed."""
-        while len(self._live) < self._max_rows:
+        while True:
+            self._apply_swaps()
+            if len(self._live) >= self._max_rows:
+                return True
             try:
                 request = self._arrivals.get(block=not self._live)
             except queue.Empty:
@@ -119,6 +149,8 @@ class TorchEngine:
             if request is None:
                 self._fail_all(PolicyError("the engine was closed"))
                 return False
+            if isinstance(request, _Wake):
+                continue
             if request.future.cancelled():
                 continue
             try:
@@ -126,7 +158,19 @@ class TorchEngine:
                     self._prefill(request)
             except PolicyError as error:
                 request.settle(error)
-        return True
+
+    def _apply_swaps(self) -> None:
+        while not self._swaps.empty():
+            swap = self._swaps.get()
+            try:
+                with boundary(PolicyError, "putting new weights in place"):
+                    swap.change()
+            except PolicyError as error:
+                swap.done.set_exception(error)
+                continue
+            self._prefixes.clear()  # the old weights computed them
+            self.version = swap.version
+            swap.done.set_result(None)
 
     def _fail_all(self, error: PolicyError) -> None:
         for request in self._live:
@@ -144,6 +188,7 @@ class TorchEngine:
             self._forward(torch.tensor([body[known:]]), torch.arange(known, len(body))[None], mask, cache)
             self._prefixes.keep(body, cache.pairs)
         self._rows.add(cache.pairs, request.sampling.max_new_tokens + 1)
+        request.version = self.version
         self._live.append(request)
 
     def _decode(self) -> None:
@@ -196,7 +241,7 @@ class TorchEngine:
         stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids
         text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
         finish = Finish.STOP if stopped else Finish.LENGTH
-        request.settle(Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, self.version))
+        request.settle(Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, request.version))
 
 
 def _draw(logprobs: torch.Tensor, request: Request) -> int:

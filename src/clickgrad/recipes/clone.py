@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import random
 import time
-from math import cos, pi
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, cos, pi
 from pathlib import Path
+from typing import Any
 
 from clickgrad.config import Config
+from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
+from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import clone_samples
-from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.learn.step import clone_step, make_optimizer, mean_loss
 from clickgrad.learn.trainee import Trainee
-from clickgrad.recipes.demos import record_demos
-from clickgrad.recipes.display import stage
+from clickgrad.recipes.demos import read_demos, record_demos
+from clickgrad.recipes.display import say, stage
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
-from clickgrad.recipes.training import export, is_finished, resume
+from clickgrad.recipes.training import SkippedSteps, export, is_finished, resume
 from clickgrad.recipes.wiring import load_torch, model_source, prompt_builder
 from clickgrad.report.metrics import Metrics
 from clickgrad.rollout.retell import retell
@@ -26,44 +31,93 @@ DEMOS = "demos.jsonl.zst"
 
 def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
     """Returns the folder of the cloned model, a plain transformers folder."""
+    options = config.clone
+    if options.patience and not options.held_out:
+        raise UserError("clone.patience needs a held-out loss: set clone.held_out, for example to 0.1")
     with open_run(run, config, "clone", str(demos) if demos else ""):
-        demonstrations = record_demos(config, demos or run / TRAJECTORIES / DEMOS)
-        turns = sum(len(demonstration.turns) for demonstration in demonstrations)
-        if is_finished(run, config.clone.epochs * -(-turns // config.clone.batch)):
+        demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)
+        plan = make_plan(config, [len(demonstration.turns) for demonstration in demonstrations])
+        metrics = Metrics(run / METRICS)
+        if is_finished(run, 0 if has_stalled(metrics.read(), options.patience) else len(plan.steps)):
             return run / MODEL
         loaded = load_torch(config, model_source(config.model.path))
         trainee = Trainee(loaded, config.lora.rank, config.lora.alpha, config.seed, with_reference=False)
         builder = prompt_builder(config, loaded.tokenizer)
-        samples = clone_samples([retell(demonstration, builder) for demonstration in demonstrations])
-        _learn(config, run, trainee, samples)
+        samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
+        _learn(config, run, trainee, plan, samples, metrics)
         export(trainee, run)
         return run / MODEL
 
 
-def _learn(config: Config, run: Path, trainee: Trainee, samples: tuple[Sample, ...]) -> None:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    steps: list[list[int]]  # the demonstrations that make up each step
+    epoch_ends: set[int]  # steps, counted from 1
+    held_out: list[int]
+
+
+def make_plan(config: Config, turns: Sequence[int]) -> Plan:
+    """Who is learned from when, by numbers of turns. Whole demonstrations, since their turns share a trunk.
+
+    Turns 2 3 1 with a batch of 4, in that order:  0 1,  then  2.
+    """
+    options, steps, epoch_ends = config.clone, list[list[int]](), set[int]()
+    order = list(range(len(turns)))
+    random.Random(f"{config.seed}/held out").shuffle(order)
+    aside = ceil(options.held_out * len(order))
+    held_out, learned = order[:aside], sorted(order[aside:])
+    for epoch in range(options.epochs):
+        order = list(learned)
+        random.Random(f"{config.seed}/{epoch}").shuffle(order)
+        filled = options.batch
+        for index in order:
+            if filled >= options.batch:
+                steps.append([])
+                filled = 0
+            steps[-1].append(index)
+            filled += turns[index]
+        epoch_ends.add(len(steps))
+    return Plan(steps, epoch_ends, sorted(held_out))
+
+
+def has_stalled(rows: Sequence[Mapping[str, Any]], patience: int) -> bool:
+    """The held-out loss has not come down for so many epochs."""
+    losses = [row["held_out_loss"] for row in rows if row.get("held_out_loss") is not None]
+    return bool(patience and losses) and len(losses) - 1 - losses.index(min(losses)) >= patience
+
+
+def _learn(
+    config: Config, run: Path, trainee: Trainee, plan: Plan, samples: Sequence[Sequence[Sample]], metrics: Metrics
+) -> None:
     options = config.clone
-    batches = [batch for epoch in range(options.epochs) for batch in _epoch(samples, options.batch, config.seed, epoch)]
     optimizer = make_optimizer(trainee.model, options.lr)
     progress = resume(run, trainee, optimizer)
-    metrics = Metrics(run / METRICS)
-    with stage("clone", len(batches), progress.step) as ticker:
-        for step in range(progress.step + 1, len(batches) + 1):
+    skipped = SkippedSteps(run)
+    aside = [one for index in plan.held_out for one in samples[index]]
+    with stage("clone", len(plan.steps), progress.step) as ticker:
+        for step in range(progress.step + 1, len(plan.steps) + 1):
+            if has_stalled(metrics.read(), options.patience):
+                say(f"the held-out loss has not come down for {options.patience} epochs: stopped before step {step}")
+                break
             started = time.monotonic()
-            lr = options.lr * schedule(step, len(batches), options.warmup)
-            figures = clone_step(trainee.model, optimizer, batches[step - 1], lr, options.micro_tokens)
+            batch = [one for index in plan.steps[step - 1] for one in samples[index]]
+            lr = options.lr * schedule(step, len(plan.steps), options.warmup)
+            figures = clone_step(trainee.model, optimizer, batch, lr, options.micro_tokens, options.layout)
+            skipped.note(step, batch, figures)
             seconds = time.monotonic() - started
+            held_out = mean_loss(trainee.model, aside, options.micro_tokens) if step in plan.epoch_ends else None
             rate = figures.tokens_seen / seconds
             row = {"loss": figures.loss, "grad_norm": figures.grad_norm, "entropy": figures.entropy}
-            metrics.append({"step": step, "lr": lr, **row, "seconds": seconds, "tokens_per_s": rate})
-            if step % options.save_every == 0 or step == len(batches):
-                checkpoint.save(run / CHECKPOINTS, checkpoint.Progress(step=step), trainee, optimizer, keep=2)
+            metrics.append(
+                {"step": step, "lr": lr, **row, "held_out_loss": held_out, "seconds": seconds, "tokens_per_s": rate}
+            )
+            if step % options.save_every == 0 or step in plan.epoch_ends:
+                score = None if held_out is None else -held_out
+                checkpoint.save(run / CHECKPOINTS, Progress(step=step), trainee, optimizer, keep=2, score=score)
             ticker.advance(f"loss {figures.loss:.3f}, {rate:.0f} tokens/s")
-
-
-def _epoch(samples: tuple[Sample, ...], size: int, seed: int, epoch: int) -> list[tuple[Sample, ...]]:
-    order = list(samples)
-    random.Random(f"{seed}/{epoch}").shuffle(order)
-    return [tuple(order[at : at + size]) for at in range(0, len(order), size)]
+    best = checkpoint.best(run / CHECKPOINTS)
+    if best is not None:
+        checkpoint.load(best, trainee, optimizer)
 
 
 def schedule(step: int, total: int, warmup: float) -> float:

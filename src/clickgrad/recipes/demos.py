@@ -1,35 +1,75 @@
-"""Demonstrations: the scripted experts at work in the real browser."""
+"""Demonstrations: the scripted experts at work in the real browser, what they did kept when it passed.
+
+The finished file is the same byte for byte whoever records it: in the order of the tasks, without times. While it is
+being made, what is done so far lies in a file beside it, so that an interrupted recording goes on.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.recipes.display import say, stage
-from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
-from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from
+from clickgrad.policy.scripted import ExpertPolicy
+from clickgrad.recipes.display import stage
+from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
+from clickgrad.rollout.scheduler import Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Trajectory
+from clickgrad.types import Task, Trajectory
 
-SESSIONS = 4  # experts think in no time: more sessions than this only crowd the browser
+SESSIONS = 4  # experts take no time: more sessions than this only crowd the browser
 
 
 def record_demos(config: Config, path: Path) -> list[Trajectory]:
-    """The experts at work in the real browser; what is in the file already is not recorded again."""
+    slots = [Slot(task.id, task, config.seed) for task in _drawn(config)]
+    finished = TrajectoryFile(path).read()
+    if finished:
+        if [trajectory.task for trajectory in finished] != [slot.task for slot in slots]:
+            raise UserError(f"{path} holds demonstrations of other tasks: give another --out, or move it away")
+        return finished
+    beside = TrajectoryFile(path.with_name(f"{path.name}.part"))
+    recorded = _record(config, slots, beside)
+    passed = [_timeless(trajectory) for trajectory in recorded if trajectory.reward == 1.0]
+    if len(passed) < len(slots):
+        lost = next(trajectory for trajectory in recorded if trajectory.reward != 1.0)
+        raise UserError(
+            f"{len(slots) - len(passed)} of {len(slots)} demonstrations did not pass, the first being {lost.episode}"
+            f" ({lost.error or lost.verdict}): `clickgrad doctor` checks the browser"
+        )
+    finished_file = TrajectoryFile(path.with_name(f"{path.name}.new"))
+    finished_file.path.unlink(missing_ok=True)
+    finished_file.extend(passed)
+    finished_file.path.replace(path)
+    beside.path.unlink()
+    return passed
+
+
+def read_demos(path: Path) -> list[Trajectory]:
+    """The passed trajectories of a file of the user's."""
+    if not path.is_file():
+        raise UserError(f"--demos {path}: there is no such file; `clickgrad demos --out {path}` records one")
+    passed = [trajectory for trajectory in TrajectoryFile(path).read() if trajectory.reward == 1.0]
+    if not passed:
+        raise UserError(f"--demos {path} holds no trajectory that passed its checks")
+    return passed
+
+
+def _drawn(config: Config) -> Sequence[Task]:
     tasks = chosen_tasks(config, "demo")
-    random.Random(config.seed).shuffle(order := list(tasks))
-    slots = [Slot(task.id, task, config.seed) for task in order[: config.clone.demos]]
-    file = TrajectoryFile(path)
+    wanted = config.clone.demos or len(tasks)
+    if wanted > len(tasks):
+        raise UserError(f"clone.demos={wanted}: only {len(tasks)} demonstration tasks fit the options")
+    drawn = set(random.Random(config.seed).sample(range(len(tasks)), wanted))
+    return [task for index, task in enumerate(tasks) if index in drawn]
+
+
+def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list[Trajectory]:
     stored = {trajectory.episode: trajectory for trajectory in file.read()}
-    known = filled_from(slots, stored, config.rollout.retries)
-    if known is not None:
-        return _passed(slots, known)
     with (
-        open_policy("scripted:expert", config) as (policy, builder),
         asyncio.Runner() as runner,
         open_venue(config, runner) as venue,
         stage("demonstrations", len(slots), len(stored)) as ticker,
@@ -39,25 +79,23 @@ def record_demos(config: Config, path: Path) -> list[Trajectory]:
             file.append(trajectory)
             ticker.advance()
 
-        agent = make_agent(config, policy, builder, temperature=1.0, run=path.parent)
-        recorded = runner.run(
+        policy = ExpertPolicy(config.agent.reply_format, config.clone.remarks)
+        longest = max(slot.task.expert_turns or 0 for slot in slots)
+        agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=file.path.parent)
+        agent = replace(agent, limits=replace(agent.limits, max_turns=longest + 1))
+        return runner.run(
             fill_slots(
                 slots,
                 agent,
                 venue,
-                concurrency=min(config.rollout.concurrency, SESSIONS),
+                concurrency=SESSIONS,
                 retries=config.rollout.retries,
                 stored=stored,
                 on_end=on_end,
             )
         )
-    return _passed(slots, recorded)
 
 
-def _passed(slots: Sequence[Slot], recorded: Sequence[Trajectory]) -> list[Trajectory]:
-    passed = [trajectory for trajectory in recorded if trajectory.reward == 1.0]
-    if len(passed) < len(slots):
-        say(f"{len(slots) - len(passed)} of {len(slots)} demonstrations did not pass and are left out")
-    if not passed:
-        raise UserError("no demonstration passed: `clickgrad doctor` checks the browser")
-    return passed
+def _timeless(trajectory: Trajectory) -> Trajectory:
+    turns = tuple(replace(turn, policy_s=0.0, browser_s=0.0) for turn in trajectory.turns)
+    return replace(trajectory, turns=turns, seconds=0.0)

@@ -11,11 +11,10 @@ Departures from the paper, each an option where that makes sense:
 from __future__ import annotations
 
 import asyncio
-import random
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +22,31 @@ from torch.optim import Optimizer
 
 from clickgrad.config import Config
 from clickgrad.learn import checkpoint
-from clickgrad.learn.advantages import group_advantages
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.samples import grpo_samples, refuse_foreign
+from clickgrad.learn.samples import grpo_samples
 from clickgrad.learn.step import StepFigures, grpo_step, make_optimizer
 from clickgrad.learn.trainee import Trainee
 from clickgrad.policy.torch_engine import TorchEngine
-from clickgrad.recipes.display import Ticker, say, stage
-from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, open_run
-from clickgrad.recipes.training import export, is_finished, resume
-from clickgrad.recipes.wiring import chosen_tasks, load_torch, make_agent, model_source, open_venue, prompt_builder
+from clickgrad.recipes.ahead import Ahead
+from clickgrad.recipes.display import Ticker, stage
+from clickgrad.recipes.gathering import Gathered, gather, oldest_version
+from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
+from clickgrad.recipes.training import SkippedSteps, export, is_finished, resume
+from clickgrad.recipes.wiring import (
+    chosen_tasks,
+    load_torch,
+    make_agent,
+    model_source,
+    open_venue,
+    prompt_builder,
+    share_threads,
+)
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.summary import success_rate
-from clickgrad.rollout.episode import Agent
-from clickgrad.rollout.scheduler import Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.rollout.venue import Venue
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import Sample, Trajectory, Turn
 
-Group = list[Trajectory]
+CALL_START = re.compile(r"\b(do|exit|go_backward|go_forward)\(")
 
 
 def reinforce(config: Config, start: str, run: Path) -> Path:
@@ -52,15 +57,35 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
         if is_finished(run, options.steps):
             return run / MODEL
         loaded = load_torch(config, model_source(start))
-        trainee = Trainee(loaded, config.lora.rank, config.lora.alpha, config.seed, options.kl_beta > 0)
-        engine = TorchEngine(trainee.sampler, name=f"torch:{start}", max_rows=config.rollout.concurrency)
+        trainee = Trainee(
+            loaded,
+            config.lora.rank,
+            config.lora.alpha,
+            config.seed,
+            with_reference=options.kl_beta > 0,
+            separate_sampler=options.max_staleness > 0,
+        )
+        threads = share_threads() if options.max_staleness else 0
+        engine = TorchEngine(
+            trainee.sampler, name=f"torch:{start}", max_rows=config.rollout.concurrency, threads=threads
+        )
         agent = make_agent(config, engine, prompt_builder(config, loaded.tokenizer), options.temperature, run)
+        optimizer = make_optimizer(trainee.model, options.lr)
+        progress = resume(run, trainee, optimizer)
+        engine.swap_weights(lambda: None, progress.step)
         with (
             closing(engine),
             asyncio.Runner() as runner,
             open_venue(config, runner) as venue,
+            stage("reinforce", options.steps, progress.step) as ticker,
         ):
-            _learn(config, run, trainee, engine, lambda *step: runner.run(gather(config, tasks, agent, venue, *step)))
+
+            async def gather_step(before: Progress) -> Gathered:
+                file = TrajectoryFile(run / TRAJECTORIES / f"step-{before.step + 1:04d}.jsonl.zst")
+                return await gather(config, tasks, agent, venue, before, file, ticker)
+
+            with Ahead(runner, gather_step, progress, options.steps, options.max_staleness) as ahead:
+                _learn(config, run, trainee, optimizer, progress, engine, ahead, ticker)
         export(trainee, run)
         return run / MODEL
 
@@ -69,47 +94,62 @@ def _learn(
     config: Config,
     run: Path,
     trainee: Trainee,
+    optimizer: Optimizer,
+    progress: Progress,
     engine: TorchEngine,
-    gather_step: Callable[[Progress, TrajectoryFile, Ticker], Gathered],
+    ahead: Ahead,
+    ticker: Ticker,
 ) -> None:
-    """The loop: sample, update, push the weights, write down, save."""
+    """The loop: take a step's episodes, update, push the weights, write down, save."""
     options = config.reinforce
-    optimizer = make_optimizer(trainee.model, options.lr)
-    progress = resume(run, trainee, optimizer)
-    metrics = Metrics(run / METRICS)
-    engine.weights_changed(progress.step)
-    with stage("reinforce", options.steps, progress.step) as ticker:
-        for step in range(progress.step + 1, options.steps + 1):
-            started = time.monotonic()
-            file = TrajectoryFile(run / "trajectories" / f"step-{step:04d}.jsonl.zst")
-            gathered = gather_step(progress, file, ticker)
-            sampled = time.monotonic()
-            figures = _update(config, trainee, optimizer, gathered, ticker)
-            engine.weights_changed(step)
-            progress = gathered.after(progress)
-            row = _figures(step, gathered, figures) | {
-                "rollout_s": (rollout_s := sampled - started),
-                "update_s": time.monotonic() - sampled,
-                "sampled_tokens_per_s": gathered.sampled_tokens / rollout_s,
-                "cache_hit_share": engine.cache_hit_share,
-            }
-            if not options.kl_beta:
-                row["kl"] = None  # not looked at
-            metrics.append(row)
-            if step % options.save_every == 0 or step == options.steps:
-                checkpoint.save(run / CHECKPOINTS, progress, trainee, optimizer, keep=2)
-            ticker.advance(_note(row))
+    metrics, skipped = Metrics(run / METRICS), SkippedSteps(run)
+    for step in range(progress.step + 1, options.steps + 1):
+        started = time.monotonic()
+        gathered = ahead.take()
+        taken = time.monotonic()
+        groups = _fresh_enough(gathered, step, options.max_staleness)
+        samples = grpo_samples(groups, options.normalizer, config.agent.max_turns)
+        figures = _update(config, trainee, optimizer, samples, ticker)
+        for update in figures:
+            skipped.note(step, samples, update)
+        engine.swap_weights(trainee.refresh_sampler, step)
+        updated = time.monotonic()
+        progress = gathered.after(progress)
+        row = _figures(step, gathered, figures) | {
+            "rollout_s": gathered.seconds,
+            "waited_s": taken - started,
+            "update_s": updated - taken,
+            "sampled_tokens_per_s": gathered.sampled_tokens / max(gathered.seconds, 1e-9),
+            "cache_hit_share": engine.cache_hit_share,
+        }
+        if not options.kl_beta:
+            row["kl"] = None  # not looked at
+        metrics.append(row)
+        if step % options.save_every == 0 or step == options.steps:
+            checkpoint.save(run / CHECKPOINTS, progress, trainee, optimizer, options.keep, row["success"])
+        ahead.policy_is_at(step)
+        ticker.advance(_note(row))
+
+
+def _fresh_enough(gathered: Gathered, step: int, max_staleness: int) -> list[list[Trajectory]]:
+    """The groups to learn from, without members one of whose tokens came from too old a policy.
+
+    Sampling never runs further ahead than that; episodes found in the folder of a run that was allowed more may be.
+    """
+    return [
+        [member for member in group if not member.usable or step - 1 - oldest_version(member) <= max_staleness]
+        for group in gathered.kept
+    ]
 
 
 def _update(
-    config: Config, trainee: Trainee, optimizer: Optimizer, gathered: Gathered, ticker: Ticker
-) -> StepFigures | None:
-    """None when no group had contrast: then there is nothing to learn from."""
+    config: Config, trainee: Trainee, optimizer: Optimizer, samples: Sequence[Sample], ticker: Ticker
+) -> tuple[StepFigures, ...]:
+    """Empty when no group had contrast: then there is nothing to learn from."""
     options = config.reinforce
-    samples = grpo_samples(gathered.kept, options.normalizer, config.agent.max_turns)
     if not samples:
-        return None
-    figures = grpo_step(
+        return ()
+    return grpo_step(
         trainee.model,
         trainee.reference if options.kl_beta else None,
         optimizer,
@@ -119,102 +159,19 @@ def _update(
         kl_beta=options.kl_beta,
         temperature=options.temperature,
         micro_tokens=options.micro_tokens,
+        layout=options.layout,
+        updates=options.updates,
+        importance_cap=options.importance_cap,
         progress=lambda done, total: ticker.show(f"update {done}/{total} turns"),
     )
-    trainee.refresh_sampler()
-    return figures
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    groups: tuple[Group, ...]
-    kept: tuple[Group, ...]  # those with contrast
-    tasks_taken: int
-    episodes: tuple[Trajectory, ...]  # every try, crashed ones included
-    fresh: tuple[Trajectory, ...]  # those sampled just now, not found in the folder
-
-    @property
-    def sampled_tokens(self) -> int:
-        return sum(len(turn.completion.ids) for episode in self.fresh for turn in episode.turns)
-
-    def after(self, before: Progress) -> Progress:
-        return replace(
-            before,
-            step=before.step + 1,
-            tasks_taken=self.tasks_taken,
-            episodes=before.episodes + len(self.episodes),
-            crashed=before.crashed + sum(not episode.usable for episode in self.episodes),
-            skipped_groups=before.skipped_groups + len(self.groups) - len(self.kept),
-        )
-
-
-async def gather(
-    config: Config,
-    tasks: Sequence[Task],
-    agent: Agent,
-    venue: Venue,
-    progress: Progress,
-    file: TrajectoryFile,
-    ticker: Ticker,
-) -> Gathered:
-    """The groups of the next step. Follows from the order of tasks and the trajectories: a resumed step is the same."""
-    options, step = config.reinforce, progress.step + 1
-    episodes = {trajectory.episode: trajectory for trajectory in file.read()}
-    refuse_foreign(list(episodes.values()), agent.builder.fingerprint)
-    fresh: list[Trajectory] = []
-    groups: list[Group] = []
-    kept: list[Group] = []
-    taken, most = progress.tasks_taken, options.groups + options.max_refills
-
-    def on_end(trajectory: Trajectory) -> None:
-        file.append(trajectory)
-        episodes[trajectory.episode] = trajectory
-        fresh.append(trajectory)
-        ticker.show(f"{len(episodes)} episodes, success {success_rate(episodes.values()).value:.0%}")
-
-    while len(kept) < options.groups and len(groups) < most:
-        count = min(options.groups - len(kept), most - len(groups))
-        wanted = range(taken, taken + count)
-        slots = [
-            Slot(f"step-{step:04d}/task-{index:05d}/member-{member}", task_at(tasks, index, config.seed), config.seed)
-            for index in wanted
-            for member in range(options.group_size)
-        ]
-        filled = await fill_slots(
-            slots,
-            agent,
-            venue,
-            concurrency=config.rollout.concurrency,
-            retries=config.rollout.retries,
-            stored=dict(episodes),
-            on_end=on_end,
-        )
-        taken += count
-        new = [filled[at : at + options.group_size] for at in range(0, len(filled), options.group_size)]
-        groups += new
-        kept += [group for group in new if has_contrast(group)]
-    if len(kept) < options.groups:
-        say(f"step {step}: only {len(kept)} of {options.groups} groups have both successes and failures")
-    return Gathered(tuple(groups), tuple(kept), taken, tuple(episodes.values()), tuple(fresh))
-
-
-def has_contrast(group: Group) -> bool:
-    return any(advantage is not None for advantage in group_advantages([member.reward for member in group]))
-
-
-def task_at(tasks: Sequence[Task], index: int, seed: int) -> Task:
-    """The endless sequence of training tasks: epoch after epoch, each in an order of its own, none repeated within."""
-    epoch, place = divmod(index, len(tasks))
-    order = list(tasks)
-    random.Random(f"{seed}/{epoch}").shuffle(order)
-    return order[place]
-
-
-def _figures(step: int, gathered: Gathered, update: StepFigures | None) -> dict[str, Any]:
+def _figures(step: int, gathered: Gathered, updates: Sequence[StepFigures]) -> dict[str, Any]:
     finished = [trajectory for group in gathered.groups for trajectory in group if trajectory.usable]
     turns = [turn for trajectory in finished for turn in trajectory.turns]
     rate = success_rate(finished)
     shares = [success_rate(group) for group in gathered.groups]
+    ages = [step - 1 - oldest_version(trajectory) for trajectory in finished if trajectory.turns]
     return {
         "step": step,
         "success": rate.value,
@@ -223,17 +180,32 @@ def _figures(step: int, gathered: Gathered, update: StepFigures | None) -> dict[
         "groups_all_0": sum(share.passed == 0 for share in shares),
         "groups_mixed": len(gathered.kept),
         "groups_all_1": sum(share.passed == share.n > 0 for share in shares),
+        "reward": rate.value,
         "mean_turns": len(turns) / max(1, len(finished)),
+        "mean_trajectory_tokens": sum(len(turn.completion.ids) for turn in turns) / max(1, len(finished)),
+        "mean_thinking_characters": sum(map(_thinking, turns)) / max(1, len(turns)),
+        "max_staleness": max(ages, default=0),
+        "mean_staleness": sum(ages) / max(1, len(ages)),
         "mean_reply_tokens": sum(len(turn.completion.ids) for turn in turns) / max(1, len(turns)),
         "policy_s": sum(turn.policy_s for turn in turns),
         "browser_s": sum(turn.browser_s for turn in turns),
-        "loss": update.loss if update else None,
-        "grad_norm": update.grad_norm if update else None,
-        "entropy": update.entropy if update else None,
-        "kl": update.kl if update else None,
-        "clip_share": update.clip_share if update else None,
-        "trained_tokens": update.tokens_seen if update else 0,
+        **{name: _mean(updates, name) for name in ("loss", "grad_norm", "entropy", "kl", "clip_share")},
+        "sampler_gap": updates[0].sampler_gap if updates else None,
+        "trained_tokens": sum(update.tokens_seen for update in updates),
+        "computed_tokens": sum(update.tokens_computed for update in updates),
     }
+
+
+def _thinking(turn: Turn) -> int:
+    """Characters of a reply before its action; all of them when there is none."""
+    text = turn.completion.text
+    call = CALL_START.search(text)
+    return call.start() if call else len(text)
+
+
+def _mean(updates: Sequence[StepFigures], name: str) -> float | None:
+    values = [float(getattr(update, name)) for update in updates]
+    return sum(values) / len(values) if values else None
 
 
 def _note(row: dict[str, Any]) -> str:

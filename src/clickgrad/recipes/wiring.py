@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -29,16 +29,23 @@ if TYPE_CHECKING:  # torch is loaded only by those who use a model
 def chosen_tasks(config: Config, split: Split | Literal["all"]) -> tuple[Task, ...]:
     wanted = config.tasks
     tasks = load_tasks(wanted.suite, split, wanted.seed)
-    unknown = set(wanted.templates) - {task.template for task in tasks}
-    if unknown:
-        known = ", ".join(sorted({task.template for task in tasks}))
-        raise UserError(f"tasks.templates: no template {sorted(unknown)[0]!r} in {wanted.suite}; known are {known}")
-    tasks = tuple(task for task in tasks if not wanted.templates or task.template in wanted.templates)
+    _refuse_unknown("templates", wanted.templates, {task.template for task in tasks}, wanted.suite)
+    _refuse_unknown("sites", wanted.sites, {site for task in tasks for site in task.sites}, wanted.suite)
+    if wanted.templates:
+        tasks = tuple(task for task in tasks if task.template in wanted.templates)
+    if wanted.sites:
+        tasks = tuple(task for task in tasks if set(task.sites) <= set(wanted.sites))
     if wanted.max_expert_turns:
         tasks = tuple(task for task in tasks if (task.expert_turns or 0) <= wanted.max_expert_turns)
     if not tasks:
-        raise UserError(f"no task of {wanted.suite} ({split}) fits tasks.templates and tasks.max_expert_turns")
+        raise UserError(f"no task of {wanted.suite} ({split}) fits tasks.sites, templates and max_expert_turns")
     return tasks
+
+
+def _refuse_unknown(option: str, wanted: Sequence[str], known: set[str], suite: str) -> None:
+    unknown = sorted(set(wanted) - known)
+    if unknown:
+        raise UserError(f"tasks.{option}: no {unknown[0]!r} in {suite}; known are {', '.join(sorted(known))}")
 
 
 def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
@@ -110,6 +117,15 @@ def model_source(name: str) -> str:
     """A run folder stands for the model it made: the last one, if it made several."""
     made = [Path(name) / MODEL, Path(name) / "reinforce" / MODEL, Path(name) / "clone" / MODEL]
     return next((str(folder) for folder in made if folder.is_dir()), name)
+
+
+def share_threads() -> int:
+    """Halve torch's threads, for sampling and learning at the same time; returns the half that is left."""
+    import torch
+
+    half = max(1, torch.get_num_threads() // 2)
+    torch.set_num_threads(half)
+    return half
 
 
 def load_torch(config: Config, source: str) -> LoadedModel:

@@ -1,11 +1,15 @@
-"""metrics.jsonl: one JSON object a step, appended as steps end."""
+"""metrics.jsonl: one JSON object a step, appended as steps end. times.jsonl: what took how long, appended likewise."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+TIMES = "times.jsonl"
 
 
 class Metrics:
@@ -29,6 +33,43 @@ class Metrics:
         partial = self._path.with_suffix(".partial")
         partial.write_text("".join(json.dumps(line) + "\n" for line in kept))
         partial.replace(self._path)
+
+
+def read_rows(path: Path, key: str = "step") -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows that can be read, for people who look on, and what was skipped. A figure that is no number is None."""
+    rows: list[dict[str, Any]] = []
+    skipped: list[str] = []
+    try:
+        text = path.read_text("utf-8", errors="replace")
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        return [], [f"{path.name}: {error.strerror}"]
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        row = _read_row(line)
+        if row is None or key not in row:
+            skipped.append(f"{path.name}: line {number} is no row of figures")
+        else:
+            rows.append(row)
+    return rows, skipped
+
+
+def _read_row(line: str) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line, parse_constant=lambda _: None)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
+
+
+@contextmanager
+def timed(run: Path, part: str) -> Iterator[None]:
+    """Add the seconds of the block to the run's times, also when it is interrupted."""
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        Metrics(run / TIMES).append({"part": part, "seconds": time.monotonic() - began})
 
 
 def _short(value: Any) -> Any:

@@ -19,6 +19,7 @@ from clickgrad.policy.protocol import Policy
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
 from clickgrad.types import (
+    Action,
     Completion,
     End,
     Evidence,
@@ -63,6 +64,7 @@ class _Course:
     turns: list[Turn] = field(default_factory=list)
     end: End = End.TURN_LIMIT
     answer: str | None = None
+    evidence: Evidence | None = None
     verdict: Verdict = UNJUDGED
     error: str | None = None
 
@@ -73,7 +75,8 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
     try:
         async with venue.open(task) as visit:
             await _play(course, episode, task, seed, agent, visit)
-            course.verdict = judge(task, await _evidence(course, visit))
+            course.evidence = await _evidence(course, visit)
+            course.verdict = judge(task, course.evidence)
     except InfraError as error:
         if course.verdict is UNJUDGED:  # otherwise only the cleaning up failed
             course.end, course.error = End.CRASHED, f"{type(error).__name__}: {error}"
@@ -85,7 +88,7 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
         seed=seed,
         turns=tuple(course.turns),
         end=course.end,
-        answer=course.answer,
+        evidence=course.evidence,
         verdict=course.verdict,
         reward=_reward(course.verdict),
         error=course.error,
@@ -123,12 +126,12 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         replied = time.monotonic()
         history.append(completion)
         action = parse(completion.text, agent.builder.reply_format)
-        notice = ""
+        notice = notice_of(action)
         match action:
             case Exit(message):
                 course.end, course.answer = End.STOPPED, message
-            case Unparsable(reason):
-                notice = f"the last reply was no action: {reason}"
+            case Unparsable():
+                pass
             case _:
                 await visit.session.perform(action)
         course.turns.append(
@@ -144,6 +147,11 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         )
         if course.end is End.STOPPED:
             return
+
+
+def notice_of(action: Action | Unparsable) -> str:
+    """What the next observation says because of the reply itself; what the page says is the session's."""
+    return f"the last reply was no action: {action.reason}" if isinstance(action, Unparsable) else ""
 
 
 async def _ask(agent: Agent, prompt: Prompt, seed: int) -> Completion:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,7 +18,7 @@ from clickgrad.codec import CodecError, from_plain, to_plain
 from clickgrad.errors import UserError
 from clickgrad.types import Trajectory
 
-FORMAT = 1
+FORMAT = 2
 CHUNK = 1 << 16
 
 
@@ -28,15 +28,17 @@ class TrajectoryFile:
         self._whole: int | None = None  # bytes known to be whole frames; None before the first look
 
     def append(self, trajectory: Trajectory) -> None:
-        record = json.dumps({"format": FORMAT, "trajectory": to_plain(trajectory)}, ensure_ascii=False)
-        frame = zstandard.ZstdCompressor(level=6).compress(record.encode() + b"\n")
+        self.extend([trajectory])
+
+    def extend(self, trajectories: Sequence[Trajectory]) -> None:
+        frames = b"".join(map(_frame, trajectories))
         if self._whole is None:
             self._whole = sum(size for size, _ in self._frames())
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, "ab") as file:
                 file.truncate(self._whole)
-                file.write(frame)
+                file.write(frames)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -44,7 +46,7 @@ class TrajectoryFile:
                 f"cannot write {self.path} ({error.strerror}): make room or permit writing, then run the same command "
                 "again; what was finished is kept"
             ) from error
-        self._whole += len(frame)
+        self._whole += len(frames)
 
     def read(self) -> list[Trajectory]:
         return [self._decode(index, frame) for index, (_, frame) in enumerate(self._frames())]
@@ -62,7 +64,7 @@ class TrajectoryFile:
         """(compressed size, content) of every whole frame."""
         try:
             with open(self.path, "rb") as file:
-                yield from _split_frames(file)
+                yield from split_frames(file)
         except FileNotFoundError:
             return
         except zstandard.ZstdError as error:
@@ -71,7 +73,13 @@ class TrajectoryFile:
             raise UserError(f"cannot read {self.path}: {error.strerror}") from error
 
 
-def _split_frames(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _frame(trajectory: Trajectory) -> bytes:
+    record = json.dumps({"format": FORMAT, "trajectory": to_plain(trajectory)}, ensure_ascii=False)
+    return zstandard.ZstdCompressor(level=6).compress(record.encode() + b"\n")
+
+
+def split_frames(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """(compressed size, content) of every whole frame from where the file stands; a torn one ends it."""
     rest = file.read(CHUNK)
     while rest:
         frame, content, size = zstandard.ZstdDecompressor().decompressobj(), b"", 0

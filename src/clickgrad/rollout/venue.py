@@ -36,7 +36,7 @@ class ArenaVenue:
         world = self._arena.fork()
         try:
             cookies = world.login(task.user) if task.user else ()
-            session = await self._browser.open(task.start_url, world.headers, cookies)
+            session = await self._browser.open(task.start_urls[0], world.headers, cookies, task.start_urls[1:])
             try:
                 yield Visit(session, world.diff)
             finally:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from clickgrad.codec import CodecError, from_plain
 from clickgrad.errors import UserError
-from clickgrad.tasks.shop import shop_tasks
+from clickgrad.tasks.pocket import pocket_tasks, unseen_tasks
 from clickgrad.types import Split, Task
 
 
@@ -26,12 +25,7 @@ def load_tasks(suite: str, split: Split | Literal["all"], seed: int = 0) -> tupl
     return tasks if split == "all" else tuple(task for task in tasks if task.split == split)
 
 
-@cache
-def _pocket(seed: int) -> tuple[Task, ...]:
-    return shop_tasks(seed)
-
-
-_BUNDLED: dict[str, Callable[[int], tuple[Task, ...]]] = {"pocket": _pocket}
+_BUNDLED: dict[str, Callable[[int], tuple[Task, ...]]] = {"pocket": pocket_tasks, "pocket-unseen": unseen_tasks}
 
 
 def _read_file(path: Path) -> tuple[Task, ...]:

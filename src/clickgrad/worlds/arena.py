@@ -7,13 +7,18 @@ from types import TracebackType
 from typing import Self
 
 from clickgrad.errors import WorldError
+from clickgrad.worlds.admin import ADMIN
+from clickgrad.worlds.code import CODE
+from clickgrad.worlds.forum import FORUM
+from clickgrad.worlds.front import front_page
 from clickgrad.worlds.gateway import gateway
+from clickgrad.worlds.map import MAP
 from clickgrad.worlds.server import ThreadedServer
 from clickgrad.worlds.shop import SHOP
 from clickgrad.worlds.universe import build_universe
 from clickgrad.worlds.world import World
 
-SITES = (SHOP,)
+SITES = (SHOP, ADMIN, CODE, FORUM, MAP)
 
 
 class Arena:
@@ -24,23 +29,24 @@ class Arena:
     ...     world.query("SELECT name FROM customers WHERE id = 1")
     (('Emma Lopez',),)
 
-    `default_world=True` also lets in requests that name no world: they share one, for a person with a plain browser.
+    `default_world=True` also lets in requests that name no world: they share one, for a person with a plain
+    browser, who finds a front page at the bare address.
     """
 
     def __init__(self, seed: int = 0, *, port: int = 0, default_world: bool = False) -> None:
         self._universe = build_universe(SITES, seed)
         self._port = port
-        self._wants_default = default_world
+        self._front = front_page(SITES, seed) if default_world else None
         self._default: World | None = None
         self._worlds: dict[str, World] = {}
         self._lock = threading.Lock()
         self._server: ThreadedServer | None = None
 
     def __enter__(self) -> Self:
-        server = ThreadedServer(gateway(SITES, self._find), self._port)
+        server = ThreadedServer(gateway(SITES, self._find, self._front), self._port)
         server.start()
         self._server = server
-        if self._wants_default:
+        if self._front is not None:
             self._default = self.fork()
         return self
 
@@ -56,6 +62,11 @@ class Arena:
     def hosts(self) -> dict[str, str]:
         """Public host name -> the address that serves it. Pages are at `http://<host>/`, without a port."""
         return {site.host: self._running().address for site in SITES}
+
+    @property
+    def image_bytes(self) -> int:
+        """How large a world is when it begins."""
+        return len(self._universe.image)
 
     def fork(self) -> World:
         """A new world in the start state, alive until it or the arena is closed."""

@@ -18,17 +18,23 @@ if TYPE_CHECKING:
     from clickgrad.worlds.world import World
 
 WORLD_HEADER = "x-clickgrad-world"
+PLAIN_HOSTS = ("localhost", "127.0.0.1")
 
 
-def gateway(sites: Sequence[Site], find_world: Callable[[str | None], World | None]) -> ASGIApp:
-    """An app that hands each request to its site with `scope["world"]` set."""
+def gateway(
+    sites: Sequence[Site], find_world: Callable[[str | None], World | None], front: ASGIApp | None = None
+) -> ASGIApp:
+    """An app that hands each request to its site with `scope["world"]` set. `front` answers at plain addresses."""
     apps: Mapping[str, ASGIApp] = {site.host: site.app for site in sites}
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        app = apps.get(headers.get("host", "").partition(":")[0].lower())
+        host = headers.get("host", "").partition(":")[0].lower()
+        app = apps.get(host)
         world = find_world(headers.get(WORLD_HEADER))
-        if app is None:
+        if front is not None and host in PLAIN_HOSTS:
+            await front(scope, receive, send)
+        elif app is None:
             await PlainTextResponse("There is no such site here.", 421)(scope, receive, send)
         elif world is None:
             await PlainTextResponse("This request belongs to no world.", 421)(scope, receive, send)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import tiny_model, tiny_tokenizer
 
-from clickgrad.learn.logprobs import collate, micro_batches, reply_logprobs
+from clickgrad.learn.logprobs import Rows, collate, micro_batches, reply_logprobs
 from clickgrad.learn.step import grpo_step, make_optimizer
 from clickgrad.learn.trainee import Trainee
 from clickgrad.policy.models import LoadedModel
@@ -32,10 +32,11 @@ SAMPLES = [
 
 def test_the_example_of_the_docstring() -> None:
     batch = collate([sample([7, 8, 9], 1), sample([5, 6], 2), sample([7, 8, 9], 1)])
-    assert batch.ids_UN.tolist() == [[7, 8, 9], [0, 5, 6]]
-    assert batch.attention_UN.tolist() == [[1, 1, 1], [0, 1, 1]]
+    assert isinstance(batch.layout, Rows)
+    assert batch.layout.ids_UN.tolist() == [[7, 8, 9], [0, 5, 6]]
+    assert batch.layout.attention_UN.tolist() == [[1, 1, 1], [0, 1, 1]]
     assert batch.loss_BK.tolist() == [[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]]
-    assert batch.row_B.tolist() == [0, 1, 0]
+    assert batch.layout.row_B.tolist() == [0, 1, 0]
 
 
 def test_padding_and_sharing_rows_change_no_logprob(loaded: LoadedModel) -> None:

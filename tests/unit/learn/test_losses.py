@@ -108,7 +108,7 @@ def test_three_members_with_their_own_advantages() -> None:
 
 
 def test_cloning_averages_over_the_tokens_of_a_reply() -> None:
-    batch = collate(clone_samples([GROUP[0]]))
+    batch = collate(clone_samples(GROUP[0]))
     loss = clone_loss(new_logprobs([[-1.0, -3.0], [9.0, -5.0]]), batch)
     assert float(loss.detach()) == pytest.approx(2.0 + 5.0)
 

@@ -49,7 +49,7 @@ def test_the_sampler_follows_the_trained_weights_and_the_reference_does_not(lora
 def test_a_policy_that_has_not_moved_has_no_kl_at_any_temperature(lora_rank: int, temperature: float) -> None:
     trainee = new_trainee(lora_rank)
     optimizer = make_optimizer(trainee.model, 0.0)
-    figures = grpo_step(trainee.model, trainee.reference, optimizer, SAMPLES, 0.0, 0.2, 0.1, temperature, 1000)
+    (figures,) = grpo_step(trainee.model, trainee.reference, optimizer, SAMPLES, 0.0, 0.2, 0.1, temperature, 1000)
     assert figures.kl == pytest.approx(0.0, abs=1e-6)
 
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
@@ -103,10 +105,38 @@ async def test_new_weights_void_what_the_old_ones_computed(engine: TorchEngine, 
     with torch.no_grad():
         for parameter in loaded.model.parameters():
             parameter.mul_(1.3)
-    engine.weights_changed(7)
+    engine.swap_weights(lambda: None, 7)
     after = await engine.complete(ask(ids), Sampling(8, seed=1))
     assert (before.policy_version, after.policy_version) == (0, 7)
     assert worst_error(loaded, ids, after) < 1e-4
+
+
+async def test_weights_swapped_between_tokens_drop_no_request(engine: TorchEngine, loaded: LoadedModel) -> None:
+    """The tokens drawn before the swap have the old weights' logprobs, the reply carries the old version."""
+    ids = prompt_ids(12)
+    old = copy.deepcopy(loaded.model)
+    under_way = [asyncio.create_task(engine.complete(ask(ids), Sampling(200, seed=n))) for n in range(3)]
+
+    def change() -> None:
+        for parameter in loaded.model.parameters():
+            parameter.mul_(1.2)
+
+    await asyncio.sleep(0.05)
+    engine.swap_weights(change, 3)
+    replies = [await task for task in under_way]
+    assert {reply.policy_version for reply in replies} == {0}
+    for reply in replies:
+        first = torch.log_softmax(old(torch.tensor([ids])).logits[0, -1], -1)[reply.ids[0]]
+        assert reply.logprobs[0] == pytest.approx(float(first.detach()), abs=1e-4)
+    after = await engine.complete(ask(ids), Sampling(8, seed=9))
+    assert after.policy_version == 3
+    assert worst_error(loaded, ids, after) < 1e-4
+
+
+async def test_a_swap_that_fails_is_told_to_who_asked_for_it(engine: TorchEngine) -> None:
+    with pytest.raises(PolicyError, match=r"putting new weights in place: .*no such weights"):
+        engine.swap_weights(lambda: (_ for _ in ()).throw(RuntimeError("no such weights")), 3)
+    assert (await engine.complete(ask(prompt_ids(5)), Sampling(4))).policy_version == 0
 
 
 async def test_a_cancelled_neighbour_disturbs_nobody(engine: TorchEngine, loaded: LoadedModel) -> None:
@@ -141,4 +171,4 @@ async def test_a_closed_engine_says_so(engine: TorchEngine) -> None:
 def test_sliding_window_models_are_refused(loaded: LoadedModel) -> None:
     loaded.model.config.layer_types = ["sliding_attention", "full_attention"]
     with pytest.raises(UserError, match="sliding-window"):
-        TorchEngine(loaded)
+        replace(loaded, source="elsewhere")

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from collections import Counter
+from itertools import islice
+
+import pytest
 from tiny import make_task
 
+from clickgrad.config import Config, ReinforceSection
 from clickgrad.recipes.clone import schedule
-from clickgrad.recipes.reinforce import task_at
+from clickgrad.recipes.gathering import _coming, task_at
 
 
 def test_the_rate_rises_linearly_then_falls_as_a_cosine() -> None:
@@ -23,3 +28,19 @@ def test_an_epoch_repeats_no_task_and_the_next_has_another_order() -> None:
     assert first != second
     assert first == [task_at(tasks, index, seed=3).id for index in range(20)]
     assert first != [task_at(tasks, index, seed=4).id for index in range(20)]
+
+
+def coming(records: dict[str, tuple[int, int]], curriculum: bool) -> list[str]:
+    tasks = [make_task(name) for name in ("hard", "half", "easy", "new")]
+    config = Config(reinforce=ReinforceSection(curriculum=curriculum))
+    return [task.id for _, task in islice(_coming(config, tasks, 0, records), 400)]
+
+
+def test_a_curriculum_prefers_tasks_solved_half_of_the_time() -> None:
+    records = {"hard": (0, 8), "half": (4, 8), "easy": (8, 8)}
+    plain, chosen = Counter(coming(records, curriculum=False)), Counter(coming(records, curriculum=True))
+    assert set(plain.values()) == {100}
+    assert chosen["half"] == pytest.approx(chosen["new"], abs=1)
+    assert 0.1 < chosen["hard"] / chosen["half"] < 0.4  # one time in four
+    assert 0.1 < chosen["easy"] / chosen["half"] < 0.4
+    assert coming(records, curriculum=True) == coming(records, curriculum=True)

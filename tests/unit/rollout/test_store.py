@@ -43,8 +43,8 @@ def test_a_torn_end_is_left_out_and_overwritten(file: TrajectoryFile, torn: int)
         (b"this is no zstd file at all", "is no trajectory file"),
         (zstandard.compress(b"not json\n"), "record 0 is malformed"),
         (zstandard.compress(b'{"format": 99, "trajectory": {}}'), "not a trajectory of this version"),
-        (zstandard.compress(b'{"format": 1, "trajectory": {"episode": 3}}'), "is missing"),
-        (zstandard.compress(b'{"format": 1}'), "expected an object"),
+        (zstandard.compress(b'{"format": 2, "trajectory": {"episode": 3}}'), "is missing"),
+        (zstandard.compress(b'{"format": 2}'), "expected an object"),
     ],
 )
 def test_a_malformed_file_is_one_line_that_names_it(tmp_path: Path, content: bytes, message: str) -> None:

@@ -4,9 +4,10 @@ import httpx
 import pytest
 
 from clickgrad.worlds import Arena, World
-from clickgrad.worlds.shop.data import DEFAULT_USER
+from clickgrad.worlds.people import DEFAULT_USER
 
 OpenShop = Callable[..., httpx.Client]
+SHOP_HOST = "shop.localhost"
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +29,10 @@ def open_shop(arena: Arena) -> Iterator[OpenShop]:
     clients: list[httpx.Client] = []
 
     def opened(world: World, user: str | None = DEFAULT_USER) -> httpx.Client:
-        cookies = {cookie.name: cookie.value for cookie in world.login(user)} if user else {}
-        headers = {**world.headers, "host": "shop.localhost"}
-        client = httpx.Client(base_url=f"http://{arena.hosts['shop.localhost']}", headers=headers, cookies=cookies)
+        known = world.login(user) if user else ()
+        cookies = {cookie.name: cookie.value for cookie in known if cookie.host == SHOP_HOST}
+        headers = {**world.headers, "host": SHOP_HOST}
+        client = httpx.Client(base_url=f"http://{arena.hosts[SHOP_HOST]}", headers=headers, cookies=cookies)
         clients.append(client)
         return client
 

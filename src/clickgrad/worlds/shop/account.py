@@ -1,74 +1,123 @@
-"""The customer's own pages: log in and out, account, order history."""
+"""The customer's own data: log in and out, register, account, password."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from starlette.responses import Response
 
-from clickgrad.worlds.shop.data import Order
-from clickgrad.worlds.shop.listing import PAGE_SIZE
-from clickgrad.worlds.shop.visit import NOT_FOUND, Refusal, Visit, parse_count, redirect, render
-from clickgrad.worlds.site import SESSION_COOKIE, sign_session
+from clickgrad.worlds.pages import redirect, safe_next
+from clickgrad.worlds.shop.forms import MAX_NAME, email_error, line_error, phone_error, wrong
+from clickgrad.worlds.shop.pages import PAGES, Visit, render
+from clickgrad.worlds.site import NOW
+
+MIN_PASSWORD, MAX_PASSWORD = 6, 60
 
 
 def login_form(visit: Visit) -> Response:
-    return render(visit, "login.html", email="", next=_safe_next(visit.query.get("next", "")), error="")
+    return render(visit, "login.html", email="", next=safe_next(visit.query.get("next", "")), error="")
 
 
 def login(visit: Visit) -> Response:
-    email, password = visit.form.get("email", "").strip(), visit.form.get("password", "")
-    target = _safe_next(visit.form.get("next", ""))
+    email, password = visit.typed("email"), visit.form.get("password", "")
+    target = safe_next(visit.form.get("next", ""))
     row = visit.db.execute(
         "SELECT id FROM customers WHERE email = ? AND password = ?", (email.lower(), password)
     ).fetchone()
     if row is None:
         error = "The email or the password is wrong."
         return render(visit, "login.html", 422, email=email, next=target, error=error)
-    response = redirect(target)
-    response.set_cookie(SESSION_COOKIE, sign_session("shop", row[0]), httponly=True, samesite="lax")
-    return response
+    return PAGES.log_in(row[0], target)
 
 
 def logout(_: Visit) -> Response:
-    response = redirect("/")
-    # An empty session cookie, not an expired one: the Expires header would carry the real time.
-    response.set_cookie(SESSION_COOKIE, "", httponly=True, samesite="lax")
-    return response
+    return PAGES.log_out()
+
+
+def register_form(visit: Visit) -> Response:
+    return render(visit, "register.html", name="", email="", errors={})
+
+
+def register(visit: Visit) -> Response:
+    name, email, password = visit.typed("name"), visit.typed("email").lower(), visit.form.get("password", "")
+    errors = wrong(
+        name=line_error(name, "your name", MAX_NAME),
+        email=email_error(email) or _taken(visit, email),
+        password=_password_error(password),
+    )
+    if errors:
+        return render(visit, "register.html", 422, name=name, email=visit.typed("email"), errors=errors)
+    new_id = visit.db.execute(
+        "INSERT INTO customers (name, email, password, phone, customer_group, created, newsletter)"
+        " VALUES (?, ?, ?, '', 'General', ?, 0)",
+        (name, email, password, NOW.date().isoformat()),
+    ).lastrowid
+    assert new_id is not None
+    return PAGES.log_in(new_id, "/account")
 
 
 def account(visit: Visit) -> Response:
-    visit.require_customer()
-    return render(visit, "account.html")
+    visit.require_user()
+    return render(visit, "account.html", saved=visit.query.get("saved") == "1")
 
 
-def orders(visit: Visit) -> Response:
-    customer = visit.require_customer()
-    total = visit.db.execute("SELECT COUNT(*) FROM orders WHERE customer_id = ?", (customer.id,)).fetchone()[0]
-    pages = max(1, -(-total // PAGE_SIZE))
-    page = min(max(parse_count(visit.query.get("page", "")) or 1, 1), pages)
-    rows = visit.db.execute(
-        "SELECT * FROM orders WHERE customer_id = ? ORDER BY created DESC, id DESC LIMIT ? OFFSET ?",
-        (customer.id, PAGE_SIZE, (page - 1) * PAGE_SIZE),
+@dataclass(frozen=True, slots=True)
+class AccountDraft:
+    name: str
+    email: str
+    phone: str
+    newsletter: bool
+
+
+def account_form(visit: Visit) -> Response:
+    customer = visit.require_user()
+    draft = AccountDraft(customer.name, customer.email, customer.phone, bool(customer.newsletter))
+    return render(visit, "account_edit.html", draft=draft, errors={})
+
+
+def save_account(visit: Visit) -> Response:
+    customer = visit.require_user()
+    name, email, phone = (visit.typed(field) for field in ("name", "email", "phone"))
+    draft = AccountDraft(name, email.lower(), phone, visit.typed("newsletter") == "1")
+    errors = wrong(
+        name=line_error(draft.name, "your name", MAX_NAME),
+        email=email_error(draft.email) or ("" if draft.email == customer.email else _taken(visit, draft.email)),
+        phone=phone_error(draft.phone),
     )
-    return render(visit, "orders.html", orders=[Order(*row) for row in rows], page=page, pages=pages)
+    if errors:
+        return render(visit, "account_edit.html", 422, draft=draft, errors=errors)
+    visit.db.execute(
+        "UPDATE customers SET name = ?, email = ?, phone = ?, newsletter = ? WHERE id = ?",
+        (draft.name, draft.email, draft.phone, int(draft.newsletter), customer.id),
+    )
+    return redirect("/account?saved=1")
 
 
-def order(visit: Visit) -> Response:
-    customer = visit.require_customer()
-    row = visit.db.execute("SELECT * FROM orders WHERE id = ?", (visit.path_id(),)).fetchone()
-    if row is None:
-        raise NOT_FOUND
-    found = Order(*row)
-    if found.customer_id != customer.id:
-        raise Refusal(403, "This order belongs to another customer.")
-    items = visit.db.execute(
-        "SELECT p.id, p.name, i.quantity, i.quantity * i.price_cents FROM order_items i"
-        " JOIN products p ON p.id = i.product_id WHERE i.order_id = ? ORDER BY i.id",
-        (found.id,),
-    ).fetchall()
-    return render(visit, "order.html", order=found, items=items, placed=visit.query.get("placed") == "1")
+def password_form(visit: Visit) -> Response:
+    visit.require_user()
+    return render(visit, "password.html", errors={})
 
 
-def _safe_next(path: str) -> str:
-    """Only paths of this site: `//host` and `/\\host` would lead elsewhere."""
-    local = path.startswith("/") and path[1:2] not in ("/", "\\") and path.isprintable() and path.isascii()
-    return path if local else "/"
+def save_password(visit: Visit) -> Response:
+    customer = visit.require_user()
+    current, new, repeated = (visit.form.get(name, "") for name in ("current", "new", "repeated"))
+    errors = wrong(
+        current="" if current == customer.password else "This is not your password.",
+        new=_password_error(new),
+        repeated="" if new == repeated else "The two passwords differ.",
+    )
+    if errors:
+        return render(visit, "password.html", 422, errors=errors)
+    visit.db.execute("UPDATE customers SET password = ? WHERE id = ?", (new, customer.id))
+    return redirect("/account?saved=1")
+
+
+def _password_error(password: str) -> str:
+    if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+        return f"Use from {MIN_PASSWORD} to {MAX_PASSWORD} characters."
+    return ""
+
+
+def _taken(visit: Visit, email: str) -> str:
+    found = visit.db.execute("SELECT 1 FROM customers WHERE email = ?", (email,)).fetchone()
+    return "This email is taken." if found else ""

@@ -2,49 +2,76 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
-from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from clickgrad.worlds.shop import account, browse, buying
-from clickgrad.worlds.shop.visit import NOT_FOUND, Visit, endpoint
+from clickgrad.worlds.shop import account, addresses, browse, cart, checkout, information, orders, reviews, wishes
+from clickgrad.worlds.shop.pages import PAGES, Visit
 
-_STYLE = Path(__file__).with_name("style.css").read_bytes()
-
-
-async def style(_: Request) -> Response:
-    return Response(_STYLE, media_type="text/css", headers={"cache-control": "max-age=3600"})
+Handler = Callable[[Visit], Response]
 
 
-def unknown(_: Visit) -> Response:
-    raise NOT_FOUND
+def _get(path: str, handler: Handler) -> Route:
+    return Route(path, PAGES.endpoint(handler), methods=["GET"])
 
 
-app = Starlette(
-    routes=[
-        Route("/", endpoint(browse.home)),
-        Route("/style.css", style),
-        Route("/search", endpoint(browse.search)),
-        Route("/category/{slug}", endpoint(browse.category)),
-        Route("/product/{id}", endpoint(browse.product)),
-        Route("/product/{id}/review", endpoint(browse.review_form), methods=["GET"]),
-        Route("/product/{id}/review", endpoint(browse.write_review), methods=["POST"]),
-        Route("/product/{id}/cart", endpoint(buying.add_to_cart), methods=["POST"]),
-        Route("/cart", endpoint(buying.cart), methods=["GET"]),
-        Route("/cart/{id}/update", endpoint(buying.update_item), methods=["POST"]),
-        Route("/cart/{id}/remove", endpoint(buying.remove_item), methods=["POST"]),
-        Route("/checkout", endpoint(buying.checkout), methods=["GET"]),
-        Route("/checkout", endpoint(buying.place_order), methods=["POST"]),
-        Route("/orders", endpoint(account.orders)),
-        Route("/orders/{id}", endpoint(account.order)),
-        Route("/account", endpoint(account.account)),
-        Route("/login", endpoint(account.login_form), methods=["GET"]),
-        Route("/login", endpoint(account.login), methods=["POST"]),
-        Route("/logout", endpoint(account.logout), methods=["POST"]),
-        Route("/{rest:path}", endpoint(unknown)),
+def _post(path: str, handler: Handler) -> Route:
+    return Route(path, PAGES.endpoint(handler), methods=["POST"])
+
+
+app = PAGES.app(
+    [
+        _get("/", browse.home),
+        _get("/search", browse.search),
+        _get("/suggest", browse.suggest),
+        _get("/category/{slug}", browse.category),
+        _get("/product/{id}", browse.product),
+        _get("/product/{id}/reviews", reviews.reviews),
+        _get("/product/{id}/review", reviews.review_form),
+        _post("/product/{id}/review", reviews.write_review),
+        _post("/product/{id}/cart", cart.add_to_cart),
+        _post("/product/{id}/wish", wishes.add_wish),
+        _get("/cart", cart.cart),
+        _post("/cart/coupon", cart.add_coupon),
+        _post("/cart/coupon/remove", cart.remove_coupon),
+        _post("/cart/{id}/update", cart.update_item),
+        _post("/cart/{id}/remove", cart.remove_item),
+        _get("/checkout", checkout.checkout),
+        _post("/checkout", checkout.place_order),
+        _get("/wishlist", wishes.wish_list),
+        _post("/wishlist/{id}/cart", wishes.move_to_cart),
+        _post("/wishlist/{id}/remove", wishes.remove_wish),
+        _get("/orders", orders.orders),
+        _get("/orders/{id}", orders.order),
+        _post("/orders/{id}/cancel", orders.cancel),
+        _post("/orders/{id}/reorder", orders.reorder),
+        _get("/orders/{id}/return", orders.return_form),
+        _post("/orders/{id}/return", orders.request_return),
+        _get("/addresses", addresses.address_book),
+        _get("/addresses/new", addresses.new_address),
+        _post("/addresses/new", addresses.add_address),
+        _get("/addresses/{id}", addresses.edit_address),
+        _post("/addresses/{id}", addresses.save_address),
+        _post("/addresses/{id}/default", addresses.make_default),
+        _post("/addresses/{id}/delete", addresses.delete_address),
+        _get("/account", account.account),
+        _get("/account/edit", account.account_form),
+        _post("/account/edit", account.save_account),
+        _get("/account/password", account.password_form),
+        _post("/account/password", account.save_password),
+        _get("/login", account.login_form),
+        _post("/login", account.login),
+        _post("/logout", account.logout),
+        _get("/register", account.register_form),
+        _post("/register", account.register),
+        _get("/help", information.index),
+        _get("/pages/{slug}", information.page),
+        _get("/contact", information.contact_form),
+        _post("/contact", information.send_message),
+        _get("/newsletter", information.newsletter_form),
+        _post("/newsletter", information.subscribe),
+        _post("/newsletter/leave", information.unsubscribe),
     ]
 )
-app.router.redirect_slashes = False

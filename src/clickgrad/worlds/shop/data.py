@@ -1,213 +1,131 @@
-"""What the shop holds at the start, as plain values: the seed decides all of it. Tasks are written from these."""
+"""What the shop and its back office hold at the start, as plain values: the seed decides all of it.
+
+Tasks are written from these. The rows are made in `catalogue`, `sales` and here; what staff wrote is in `content`.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from functools import cache
 
-from clickgrad.worlds.shop import words
+from clickgrad.worlds.people import FIRST_NAMES, people
+from clickgrad.worlds.shop import catalogue, content, sales, words
+from clickgrad.worlds.shop.rows import (
+    Address,
+    CartCoupon,
+    CartItem,
+    Category,
+    CmsPage,
+    ContactMessage,
+    Customer,
+    Order,
+    OrderItem,
+    OrderNote,
+    Product,
+    Promotion,
+    Return,
+    Review,
+    SearchTerm,
+    Setting,
+    Shipment,
+    ShopData,
+    Staff,
+    Subscriber,
+    WishItem,
+)
+from clickgrad.worlds.shop.sales import DEFAULT_USER_ORDERS, FIRST_ORDER_ID, PAYMENT_METHODS, SHIPPING_CENTS, STATUSES
 from clickgrad.worlds.site import NOW
 
-DEFAULT_USER = "emma.lopez@example.com"
-SHIPPING_CENTS = {"Standard": 400, "Express": 900, "Next Day": 1500}
-PAYMENT_METHODS = ("Credit Card", "Gift Card", "Cash on Delivery")
-STATUSES = ("Processing", "Shipped", "Delivered", "Cancelled")
+__all__ = [
+    "DEFAULT_USER_ORDERS", "FIRST_ORDER_ID", "PAYMENT_METHODS", "SHIPPING_CENTS", "STATUSES",
+    "Address", "CartCoupon", "CartItem", "Category", "CmsPage", "ContactMessage", "Customer", "Order", "OrderItem",
+    "OrderNote", "Product", "Promotion", "Return", "Review", "SearchTerm", "Setting", "Shipment", "ShopData", "Staff",
+    "Subscriber", "WishItem", "shop_data",
+]  # fmt: skip
 
-CUSTOMERS = 72
-ORDERS = 240
-DEFAULT_USER_ORDERS = 12
-FIRST_ORDER_ID = 1001
-FEATURED_EVERY = 80  # one product in so many
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    id: int
-    name: str
-    slug: str
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    id: int
-    category_id: int
-    name: str
-    brand: str
-    price_cents: int
-    color: str
-    stock: int
-    sku: str
-    description: str
-    featured: bool  # on the home page
-
-
-@dataclass(frozen=True, slots=True)
-class Customer:
-    id: int
-    name: str
-    email: str
-    password: str  # in the clear: everybody in this town is made up
-    street: str
-    city: str
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    id: int
-    product_id: int
-    customer_id: int
-    nickname: str
-    stars: int
-    title: str
-    text: str
-    created: str
-
-
-@dataclass(frozen=True, slots=True)
-class CartItem:
-    id: int
-    customer_id: int
-    product_id: int
-    quantity: int
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    id: int
-    customer_id: int
-    created: str
-    status: str
-    shipping_method: str
-    payment_method: str
-    total_cents: int
-
-
-@dataclass(frozen=True, slots=True)
-class OrderItem:
-    id: int
-    order_id: int
-    product_id: int
-    quantity: int
-    price_cents: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShopData:
-    """One field per table, of the same name; one dataclass field per column."""
-
-    categories: tuple[Category, ...]
-    products: tuple[Product, ...]
-    customers: tuple[Customer, ...]
-    reviews: tuple[Review, ...]
-    cart_items: tuple[CartItem, ...]
-    orders: tuple[Order, ...]
-    order_items: tuple[OrderItem, ...]
+MESSAGES = 25
+SUBSCRIBERS = 80
+SEARCH_TERMS = 80
 
 
 @cache
 def shop_data(seed: int) -> ShopData:
     rng = random.Random(f"shop {seed}")
     categories = tuple(Category(i, name, name.lower()) for i, name in enumerate(words.CATALOGUE, 1))
-    products = tuple(_products(rng, categories))
-    customers = tuple(_customers(rng))
-    reviews = tuple(_reviews(rng, products, customers))
-    cart_items = tuple(_cart_items(rng, products, customers))
-    orders, order_items = _orders(rng, products)
-    return ShopData(categories, products, customers, reviews, cart_items, orders, order_items)
+    products = tuple(catalogue.products(rng, categories))
+    customers = tuple(catalogue.customers(rng, seed))
+    addresses = tuple(catalogue.addresses(rng, customers))
+    promotions = tuple(Promotion(id_, *values) for id_, values in enumerate(content.PROMOTIONS, 1))
+    sold = sales.sales(rng, products, customers, addresses, promotions)
+    staff = tuple(
+        Staff(id_, person.name, person.email, person.password, role)
+        for id_, (person, role) in enumerate(zip(people(seed), content.STAFF_ROLES, strict=False), 1)
+    )
+    return ShopData(
+        categories=categories,
+        products=products,
+        customers=customers,
+        addresses=addresses,
+        reviews=catalogue.reviews(rng, products, customers),
+        cart_items=tuple(catalogue.cart_items(rng, products, customers)),
+        wish_items=tuple(catalogue.wish_items(rng, products, customers)),
+        promotions=promotions,
+        cart_coupons=tuple(catalogue.cart_coupons(rng, promotions, customers)),
+        orders=sold.orders,
+        order_items=sold.order_items,
+        returns=tuple(sales.returns(rng, sold.orders, sold.order_items)),
+        contact_messages=tuple(_messages(rng, customers)),
+        subscribers=tuple(_subscribers(rng, customers)),
+        staff=staff,
+        order_notes=tuple(sales.order_notes(rng, sold.orders, [member.id for member in staff])),
+        shipments=tuple(sales.shipments(rng, sold.orders)),
+        cms_pages=tuple(
+            CmsPage(id_, title, slug, "\n".join(lines), status, updated)
+            for id_, (title, slug, status, updated, lines) in enumerate(content.CMS_PAGES, 1)
+        ),
+        search_terms=tuple(_search_terms(rng, products)),
+        settings=tuple(Setting(id_, *pair) for id_, pair in enumerate(content.SETTINGS, 1)),
+    )
 
 
-def _products(rng: random.Random, categories: tuple[Category, ...]) -> Iterator[Product]:
-    next_id = 1
-    for category in categories:
-        names = [
-            f"{adjective} {material} {noun}"
-            for noun, materials in words.CATALOGUE[category.name].items()
-            for adjective, material in zip(rng.sample(words.ADJECTIVES, len(materials)), materials, strict=True)
-        ]
-        rng.shuffle(names)
-        # No two products of a category cost the same, so that "the cheapest" is one; each brand fills one page.
-        prices = rng.sample(range(400, 9000, 50), len(names))
-        brands = rng.sample(words.BRANDS, 5) * (len(names) // 5)
-        for name, price, brand in zip(names, prices, brands, strict=True):
-            featured = next_id % FEATURED_EVERY == 1
-            yield Product(
-                id=next_id,
-                category_id=category.id,
-                name=name,
-                brand=brand,
-                price_cents=price,
-                color=rng.choice(words.COLORS),
-                stock=0 if rng.random() < 0.05 and not featured else rng.randint(10, 60),
-                sku=f"{category.name[:2].upper()}-{next_id:03d}",
-                description=rng.choice(words.DESCRIPTIONS),
-                featured=featured,
-            )
-            next_id += 1
+def _days_ago(rng: random.Random, most: int) -> str:
+    return sales.stamp(NOW - timedelta(minutes=rng.randint(60, most * 24 * 60)))
 
 
-def _customers(rng: random.Random) -> Iterator[Customer]:
-    pairs = [(first, last) for first in words.FIRST_NAMES for last in words.LAST_NAMES]
-    default = pairs.pop(0)
-    for id_, (first, last) in enumerate([default, *rng.sample(pairs, CUSTOMERS - 1)], 1):
-        email = f"{first}.{last}@example.com".lower()
-        street = f"{rng.randint(1, 99)} {rng.choice(words.STREETS)}"
-        yield Customer(id_, f"{first} {last}", email, f"{first.lower()}{100 + id_}", street, rng.choice(words.CITIES))
+def _messages(rng: random.Random, customers: Sequence[Customer]) -> Iterator[ContactMessage]:
+    moments = sorted(_days_ago(rng, 60) for _ in range(MESSAGES))
+    for id_, moment in enumerate(moments, 1):
+        sender = rng.choice(customers[1:]) if rng.random() < 0.8 else None
+        email = sender.email if sender else f"{rng.choice(FIRST_NAMES).lower()}{id_}@mail.example"
+        subject = rng.choice(tuple(words.MESSAGES))
+        text = rng.choice(words.MESSAGES[subject])
+        yield ContactMessage(id_, sender.id if sender else None, email, subject, text, moment)
 
 
-def _reviews(rng: random.Random, products: tuple[Product, ...], customers: tuple[Customer, ...]) -> Iterator[Review]:
-    next_id = 1
-    for product in products:
-        leaning = rng.choice((2, 3, 4, 4, 5, 5))
-        for customer in rng.sample(customers[1:], rng.choice((0, 1, 2, 2, 3))):
-            stars = max(1, min(5, leaning + rng.choice((-1, 0, 0, 1))))
-            titles, texts = words.OPINIONS[stars]
-            created = NOW.date() - timedelta(days=rng.randint(1, 300))
-            nickname = customer.name.split()[0]
-            title, text = rng.choice(titles), rng.choice(texts)
-            yield Review(next_id, product.id, customer.id, nickname, stars, title, text, created.isoformat())
-            next_id += 1
+def _subscribers(rng: random.Random, customers: Sequence[Customer]) -> Iterator[Subscriber]:
+    moments = sorted(_days_ago(rng, 400) for _ in range(SUBSCRIBERS))
+    known = iter(rng.sample(customers[1:], SUBSCRIBERS))
+    for id_, moment in enumerate(moments, 1):
+        has_account = rng.random() < 0.4
+        email = next(known).email if has_account else f"{rng.choice(FIRST_NAMES).lower()}{100 + id_}@mail.example"
+        yield Subscriber(id_, email, moment[:10])
 
 
-def _cart_items(
-    rng: random.Random, products: tuple[Product, ...], customers: tuple[Customer, ...]
-) -> Iterator[CartItem]:
-    """Everybody but the default user has left one or two things in the cart."""
-    in_stock = [product for product in products if product.stock]
-    next_id = 1
-    for customer in customers[1:]:
-        for product in rng.sample(in_stock, rng.choice((1, 1, 2))):
-            yield CartItem(next_id, customer.id, product.id, rng.randint(1, 3))
-            next_id += 1
+def _search_terms(rng: random.Random, products: Sequence[Product]) -> Iterator[SearchTerm]:
+    """Nouns, pairs such as "steel mug", brands, and things the shop does not have. No two are used equally often."""
+    nouns = [noun.lower() for catalogue_ in words.CATALOGUE.values() for noun in catalogue_]
+    pairs = [" ".join(item.name.lower().split()[1:]) for item in products if item.enabled]
+    brands = [brand.lower() for brand in words.BRANDS]
+    strangers = ["phone", "bicycle", "guitar", "coffee", "laptop", "carpet"]
+    terms = [*rng.sample(nouns, 36), *rng.sample(pairs, 30), *rng.sample(brands, 8), *strangers]
+    uses = rng.sample(range(2, 220), SEARCH_TERMS)
+    for id_, (term, many) in enumerate(zip(rng.sample(terms, SEARCH_TERMS), uses, strict=True), 1):
+        yield SearchTerm(id_, term, _results(term, products), many, _days_ago(rng, 90))
 
 
-def _orders(rng: random.Random, products: tuple[Product, ...]) -> tuple[tuple[Order, ...], tuple[OrderItem, ...]]:
-    others = [id_ for id_ in range(2, CUSTOMERS + 1) for _ in range(2)]
-    others += rng.choices(range(2, CUSTOMERS + 1), k=ORDERS - DEFAULT_USER_ORDERS - len(others))
-    buyers = [1] * DEFAULT_USER_ORDERS + others
-    # A squared draw leans to recent days, where orders are still on their way.
-    moments = sorted(NOW - timedelta(minutes=1 + int(rng.random() ** 2 * 120 * 24 * 60)) for _ in buyers)
-    rng.shuffle(buyers)
-    orders: list[Order] = []
-    items: list[OrderItem] = []
-    for order_id, (buyer, moment) in enumerate(zip(buyers, moments, strict=True), FIRST_ORDER_ID):
-        total = 0
-        for product in rng.sample(products, rng.choice((1, 1, 2, 3))):
-            quantity = rng.randint(1, 3)
-            items.append(OrderItem(len(items) + 1, order_id, product.id, quantity, product.price_cents))
-            total += quantity * product.price_cents
-        shipping, payment = rng.choice(tuple(SHIPPING_CENTS)), rng.choice(PAYMENT_METHODS)
-        total += SHIPPING_CENTS[shipping]
-        orders.append(Order(order_id, buyer, _stamp(moment), _status(rng, moment), shipping, payment, total))
-    return tuple(orders), tuple(items)
-
-
-def _status(rng: random.Random, placed: datetime) -> str:
-    settled = NOW - placed > timedelta(days=21)
-    return rng.choice(("Delivered", "Delivered", "Cancelled") if settled else ("Processing", "Shipped", "Shipped"))
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.isoformat(sep=" ", timespec="minutes")
+def _results(term: str, products: Sequence[Product]) -> int:
+    """How many products the shop's search finds."""
+    texts = [f"{item.name} {item.brand} {item.color}".lower() for item in products if item.enabled]
+    return sum(all(word in text for word in term.split()) for text in texts)

@@ -1,0 +1,124 @@
+"""The comb: many turns in one packed sequence, every token that turns have in common only once.
+
+The context of a turn is its trajectory's trunk (system, task, placeholders and replies so far) and one page; so turns
+of a trajectory share the trunk, and those of a group the system and the task. What two turns share is simply the
+longest common beginning of their ids, and in sorted order each turn shares most with the one before it:
+
+    turn A   1 2 3 4 5          packed ids        1 2 3 4 5 | 8 9 | 6
+    turn B   1 2 8 9            positions         0 1 2 3 4 | 2 3 | 1
+    turn C   1 6                block of B: the two tokens 8 9, which see 1 2 and, causally, themselves
+
+Each block attends to its own beginning and to itself, nothing else is computed, and no mask is larger than one block
+times its context. Positions are those at which the tokens were sampled, so logprobs and gradients are those of the
+turns one by one.
+
+Shapes: N packed tokens, H query heads, G key/value heads, L tokens of a block, T tokens it can see, D head size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+
+Span = tuple[int, int]  # of packed tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Tokens that one turn adds to the pack."""
+
+    own: Span
+    seen: tuple[Span, ...]  # of the beginning it shares with turns before it, in order
+
+
+@dataclass(frozen=True, slots=True)
+class Comb:
+    ids: tuple[int, ...]
+    positions: tuple[int, ...]
+    blocks: tuple[Block, ...]
+    paths: tuple[tuple[int, ...], ...]  # of every turn given: where in the pack its tokens stand
+
+
+def pack(turns: Sequence[tuple[int, ...]], share: bool = True) -> Comb:
+    """`share=False` packs distinct turns one after the other without sharing: the same arithmetic, for comparison."""
+    ids: list[int] = []
+    positions: list[int] = []
+    blocks: list[Block] = []
+    paths: dict[tuple[int, ...], tuple[int, ...]] = {}
+    before: tuple[int, ...] = ()
+    spans: tuple[Span, ...] = ()  # where the turn before stands
+    for turn in sorted(set(turns)):
+        shared = common_length(before, turn) if share else 0
+        own = (len(ids), len(ids) + len(turn) - shared)
+        seen = _first(spans, shared)
+        if own[0] < own[1]:
+            blocks.append(Block(own, seen))
+        ids.extend(turn[shared:])
+        positions.extend(range(shared, len(turn)))
+        spans = (*seen, own)
+        paths[turn] = tuple(place for start, stop in spans for place in range(start, stop))
+        before = turn
+    return Comb(tuple(ids), tuple(positions), tuple(blocks), tuple(paths[turn] for turn in turns))
+
+
+def common_length(one: Sequence[int], other: Sequence[int]) -> int:
+    size = min(len(one), len(other))
+    return next((place for place in range(size) if one[place] != other[place]), size)
+
+
+def _first(spans: Sequence[Span], count: int) -> tuple[Span, ...]:
+    """The spans that hold the first `count` tokens."""
+    kept: list[Span] = []
+    for start, stop in spans:
+        if count <= 0:
+            break
+        kept.append((start, min(stop, start + count)))
+        count -= stop - start
+    return tuple(kept)
+
+
+class CombAttention:
+    """Attention over a comb; given to the model's attention function in place of a mask."""
+
+    def __init__(self, comb: Comb) -> None:
+        cuts = sorted({0, *(place for block in comb.blocks for span in (*block.seen, block.own) for place in span)})
+        # Keys and values are cut once at all the places where some span begins or ends; a span is a run of pieces.
+        # Slicing them anew for each block would cost a gradient as long as the pack for every slice.
+        self._pieces = [stop - start for start, stop in pairwise(cuts)]
+        number = {cut: index for index, cut in enumerate(cuts)}
+        self._blocks = [
+            (
+                block.own[1] - block.own[0],
+                [piece for start, stop in (*block.seen, block.own) for piece in range(number[start], number[stop])],
+            )
+            for block in comb.blocks
+        ]
+
+    def attend(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None
+    ) -> torch.Tensor:
+        """query [1, H, N, D], key and value [1, G, N, D]; returns [1, N, H, D]."""
+        heads, size = query.shape[1], query.shape[3]
+        groups = heads // key.shape[1]
+        keys, values = torch.split(key, self._pieces, 2), torch.split(value, self._pieces, 2)
+        queries = torch.split(query, [length for length, _ in self._blocks], 2)
+        attended = []
+        for block, (length, pieces) in zip(queries, self._blocks, strict=True):
+            keys_T = torch.cat([keys[piece] for piece in pieces], 2)
+            values_T = torch.cat([values[piece] for piece in pieces], 2)
+            # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
+            queries_L = block.reshape(1, heads // groups, groups * length, size)
+            mask_LT = _lower_right(length, keys_T.shape[2], query.device).repeat(groups, 1)
+            out = torch.nn.functional.scaled_dot_product_attention(
+                queries_L, keys_T, values_T, attn_mask=mask_LT, scale=scaling
+            )
+            attended.append(out.reshape(1, heads, length, size))
+        return torch.cat(attended, 2).transpose(1, 2)
+
+
+def _lower_right(length: int, seen: int, device: torch.device) -> torch.Tensor:
+    """[L, T]: the last token of a block sees all, the one before it all but one."""
+    return torch.ones(length, seen, dtype=torch.bool, device=device).tril(seen - length)

@@ -1,0 +1,1 @@
+"""Measurements of the parts, on the machine at hand: `clickgrad bench worlds|...`."""

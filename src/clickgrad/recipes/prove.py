@@ -1,0 +1,104 @@
+"""Prove tasks: each is solved by its expert, not by doing nothing, not by another task's end, not by a near miss."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from clickgrad.config import Config
+from clickgrad.recipes.display import stage
+from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
+from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.tasks.checks import judge
+from clickgrad.tasks.near_misses import loose_columns, near_misses
+from clickgrad.types import Outcome, Task, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    tasks: int
+    judged: int  # ends judged besides the experts' own
+    turns: int  # of all experts together
+    faults: tuple[str, ...]
+    loose: tuple[str, ...]  # "template: table.column": determined by no check, to be looked at by a person
+
+    @property
+    def headline(self) -> str:
+        return (
+            f"{self.tasks} tasks, {self.turns} expert turns, {self.judged} wrong ends judged: {len(self.faults)} faults"
+        )
+
+    def plain(self) -> dict[str, object]:
+        return {"tasks": self.tasks, "judged": self.judged, "turns": self.turns, "faults": list(self.faults)}
+
+
+def prove(config: Config, quiet: bool = False) -> Proof:
+    tasks = chosen_tasks(config, config.evaluate.split)
+    tasks = tasks[: config.evaluate.limit or len(tasks)]
+    experts = _play(config, "scripted:expert", tasks, quiet)
+    idlers = _play(config, "scripted:noop", tasks, quiet)
+    faults = [fault for trajectory in experts for fault in _expert_faults(trajectory)]
+    faults += [f"{idler.task.id}: doing nothing passes" for idler in idlers if idler.reward != 0.0]
+    judged = len(idlers)
+    for what, task, outcome in _ends_of_others(experts):
+        judged += 1
+        if outcome is not Outcome.FAILED:
+            faults.append(f"{task.id}: {what} passes")
+    loose = {
+        f"{trajectory.task.template}: {column}"
+        for trajectory in experts
+        if trajectory.evidence
+        for column in loose_columns(trajectory.task, trajectory.evidence)
+    }
+    turns = sum(len(trajectory.turns) for trajectory in experts)
+    return Proof(len(tasks), judged, turns, tuple(faults), tuple(sorted(loose)))
+
+
+def _expert_faults(trajectory: Trajectory) -> Iterator[str]:
+    task = trajectory.task
+    if trajectory.reward != 1.0:
+        reasons = "; ".join(result.reason for result in trajectory.verdict.results if not result.passed)
+        yield f"{task.id}: the expert fails: {trajectory.error or reasons}"
+    elif len(trajectory.turns) != task.expert_turns:
+        yield f"{task.id}: the expert needs {len(trajectory.turns)} turns, not {task.expert_turns}"
+
+
+def _ends_of_others(experts: Sequence[Trajectory]) -> Iterator[tuple[str, Task, Outcome]]:
+    siblings: dict[str, list[Trajectory]] = defaultdict(list)
+    for trajectory in experts:
+        siblings[trajectory.task.template].append(trajectory)
+    for trajectory in experts:
+        task = trajectory.task
+        if trajectory.evidence is None:
+            continue
+        for what, evidence in near_misses(task, trajectory.evidence):
+            yield what, task, judge(task, evidence).outcome
+        for other in siblings[task.template]:
+            if other.evidence and other.task.checks != task.checks:
+                yield f"the end of {other.task.id}", task, judge(task, other.evidence).outcome
+
+
+def _play(config: Config, policy_spec: str, tasks: Sequence[Task], quiet: bool) -> list[Trajectory]:
+    slots = [Slot(task.id, task, config.seed) for task in tasks]
+    with (
+        open_policy(policy_spec, config) as (policy, builder),
+        asyncio.Runner() as runner,
+        open_venue(config, runner) as venue,
+        stage(policy_spec, len(slots), quiet=quiet) as ticker,
+    ):
+        agent = make_agent(config, policy, builder, temperature=1.0, run=Path())
+        longest = max(task.expert_turns or 1 for task in tasks)
+        return runner.run(
+            fill_slots(
+                slots,
+                replace(agent, limits=replace(agent.limits, max_turns=longest + 5), save_screenshot=None),
+                venue,
+                concurrency=config.rollout.concurrency,
+                retries=config.rollout.retries,
+                stored={},
+                on_end=lambda trajectory: ticker.advance(),
+            )
+        )

@@ -1,0 +1,58 @@
+"""What lies in a folder of runs: which folders are runs, and what each holds. Reads nothing outside of the root."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clickgrad.report.index import SUFFIX
+
+CONFIG, METRICS, TRAJECTORIES, SCREENSHOTS = "config.toml", "metrics.jsonl", "trajectories", "screenshots"
+DEPTH = 4
+PASSED_OVER = {"model", "checkpoints", SCREENSHOTS, TRAJECTORIES, "skipped", "node_modules", "__pycache__"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    path: Path
+    name: str  # relative to the root, "." for the root itself
+
+    @property
+    def metrics(self) -> Path:
+        return self.path / METRICS
+
+    @property
+    def trajectory_files(self) -> list[Path]:
+        """Those of the run, links that lead out of its folder left out."""
+        found = [*self.path.glob(f"*{SUFFIX}"), *(self.path / TRAJECTORIES).glob(f"*{SUFFIX}")]
+        return sorted(path for path in found if is_inside(path, self.path))
+
+    def options(self) -> tuple[dict[str, Any], str]:
+        """The resolved options, and what is wrong with the file: "" when nothing is."""
+        try:
+            return tomllib.loads((self.path / CONFIG).read_text("utf-8")), ""
+        except FileNotFoundError:
+            return {}, ""
+        except (OSError, ValueError) as error:
+            return {}, f"{CONFIG} cannot be read ({error})"
+
+
+def find_runs(root: Path) -> list[RunFolder]:
+    """The root and the folders below it that hold options, metrics or trajectories; links are not followed."""
+    runs = []
+    for place, folders, files in os.walk(root):
+        path = Path(place)
+        depth = len(path.relative_to(root).parts)
+        marks = {CONFIG, METRICS} & set(files) or TRAJECTORIES in folders or any(f.endswith(SUFFIX) for f in files)
+        if marks:
+            runs.append(RunFolder(path, path.relative_to(root).as_posix()))
+        wanted = (name for name in folders if name not in PASSED_OVER and not name.startswith("."))
+        folders[:] = sorted(wanted) if depth < DEPTH else []
+    return runs
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())

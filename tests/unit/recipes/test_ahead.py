@@ -1,0 +1,90 @@
+"""How far sampling may run ahead of learning."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from clickgrad.errors import PolicyError
+from clickgrad.learn.checkpoint import Progress
+from clickgrad.recipes.ahead import Ahead
+from clickgrad.recipes.gathering import Gathered
+
+
+def empty(taken: int) -> Gathered:
+    return Gathered((), (), taken, (), (), 0.0)
+
+
+def gathering(begun: list[int]) -> Callable[[Progress], Awaitable[Gathered]]:
+    async def gather_step(progress: Progress) -> Gathered:
+        begun.append(progress.step + 1)
+        await asyncio.sleep(0)
+        return empty(progress.tasks_taken + 1)
+
+    return gather_step
+
+
+def settled(begun: list[int]) -> list[int]:
+    """What has begun once nothing more begins."""
+    seen = -1
+    while seen != len(begun):
+        seen = len(begun)
+        time.sleep(0.05)
+    return list(begun)
+
+
+@pytest.mark.parametrize(
+    ("lead", "at_once", "after_one"),
+    [(0, [1], [1, 2]), (1, [1, 2], [1, 2, 3]), (2, [1, 2, 3], [1, 2, 3, 4]), (9, [1, 2, 3, 4], [1, 2, 3, 4])],
+)
+def test_a_step_is_sampled_no_further_ahead_than_the_lead(lead: int, at_once: list[int], after_one: list[int]) -> None:
+    begun: list[int] = []
+    with asyncio.Runner() as runner, Ahead(runner, gathering(begun), Progress(), last_step=4, lead=lead) as ahead:
+        assert ahead.take().tasks_taken == 1
+        assert settled(begun) == at_once
+        ahead.policy_is_at(1)
+        assert settled(begun) == after_one
+        assert ahead.take().tasks_taken == 2
+
+
+def test_a_resumed_run_goes_on_where_it_stood() -> None:
+    begun: list[int] = []
+    start = Progress(step=2, tasks_taken=7)
+    with asyncio.Runner() as runner, Ahead(runner, gathering(begun), start, last_step=4, lead=0) as ahead:
+        assert ahead.take().tasks_taken == 8
+        assert settled(begun) == [3]
+
+
+def test_what_goes_wrong_while_sampling_is_raised_where_the_step_is_taken() -> None:
+    async def gather_step(progress: Progress) -> Gathered:
+        raise PolicyError("no reply")
+
+    with (
+        pytest.raises(PolicyError, match="no reply"),
+        asyncio.Runner() as runner,
+        Ahead(runner, gather_step, Progress(), last_step=4, lead=0) as ahead,
+    ):
+        ahead.take()
+
+
+def test_leaving_early_ends_the_episodes_under_way() -> None:
+    ended: list[str] = []
+
+    async def gather_step(progress: Progress) -> Gathered:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("closed")
+        return empty(0)
+
+    def interrupted() -> None:
+        with asyncio.Runner() as runner, Ahead(runner, gather_step, Progress(), last_step=4, lead=0):
+            time.sleep(0.1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert ended == ["closed"]

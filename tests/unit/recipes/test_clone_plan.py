@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from clickgrad.config import CloneSection, Config
+from clickgrad.recipes.clone import has_stalled, make_plan
+
+
+def config(**options: object) -> Config:
+    return Config(clone=CloneSection.model_validate(options))
+
+
+def test_steps_are_filled_with_whole_demonstrations() -> None:
+    turns = [2, 3, 1, 4, 2]
+    plan = make_plan(config(batch=4, epochs=2), turns)
+    for epoch in range(2):
+        ends = sorted(plan.epoch_ends)
+        steps = plan.steps[(ends[0] if epoch else 0) : ends[epoch]]
+        assert sorted(index for step in steps for index in step) == [0, 1, 2, 3, 4]
+        for step in steps[:-1]:
+            assert sum(turns[index] for index in step) >= 4
+            assert sum(turns[index] for index in step[:-1]) < 4
+    assert plan.held_out == []
+
+
+def test_what_is_held_out_is_never_learned() -> None:
+    plan = make_plan(config(batch=4, epochs=3, held_out=0.3), [2] * 10)
+    assert len(plan.held_out) == 3
+    assert not set(plan.held_out) & {index for step in plan.steps for index in step}
+    assert plan == make_plan(config(batch=4, epochs=3, held_out=0.3), [2] * 10)
+
+
+def test_a_loss_that_no_longer_falls_is_a_stall() -> None:
+    def rows(*losses: float | None) -> list[dict[str, object]]:
+        return [{"held_out_loss": loss} for loss in losses]
+
+    assert not has_stalled([], 2)
+    assert not has_stalled(rows(None, 3.0, None, 2.0), 2)
+    assert not has_stalled(rows(2.0, 2.1), 2)
+    assert has_stalled(rows(2.0, 2.1, None, 2.05), 2)
+    assert not has_stalled(rows(2.0, 2.1, 1.9), 2)
+    assert not has_stalled(rows(2.0, 2.1, 2.2, 2.3), 0)

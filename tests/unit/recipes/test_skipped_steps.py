@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from tiny import tiny_model, tiny_tokenizer
+
+from clickgrad.codec import from_plain
+from clickgrad.errors import LearnError
+from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.recipes.training import SkippedSteps
+from clickgrad.types import Sample
+
+GOOD = [Sample((3, 4, 5), 1, (-1.0,), 1.0, 1.0)]
+BAD = [Sample((3, 4, 5), 1, (-1.0,), 1.0, float("inf"))]
+
+
+def test_a_step_that_is_not_finite_changes_nothing_and_three_in_a_row_end_the_run(tmp_path: Path) -> None:
+    model = tiny_model(tiny_tokenizer(["some text"])).model
+    optimizer = make_optimizer(model, 1e-3)
+    skipped = SkippedSteps(tmp_path)
+
+    def step(number: int, samples: list[Sample]) -> bool:
+        figures = clone_step(model, optimizer, samples, 1e-3, 100)
+        skipped.note(number, samples, figures)
+        return figures.skipped
+
+    before = [value.clone() for value in model.parameters()]
+    assert step(1, BAD)
+    assert step(2, BAD)
+    assert all(torch.equal(one, other) for one, other in zip(before, model.parameters(), strict=True))
+    assert not step(3, GOOD)
+    assert not all(torch.equal(one, other) for one, other in zip(before, model.parameters(), strict=True))
+    assert step(4, BAD)
+    assert step(5, BAD)
+    with pytest.raises(LearnError, match=r"3 steps in a row were not finite.*step-0006\.json"):
+        step(6, BAD)
+    kept = json.loads((tmp_path / "skipped" / "step-0001.json").read_text())
+    assert [from_plain(Sample, one) for one in kept] == BAD
