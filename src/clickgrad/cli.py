@@ -112,6 +112,18 @@ def build_parser() -> argparse.ArgumentParser:
     replay.add_argument("file", type=Path, metavar="FILE", help="trajectory file, *.jsonl.zst")
     replay.add_argument("--json", action="store_true", help="one JSON object a line")
 
+    compare = add("compare", _compare, "two evaluations against each other, task by task")
+    compare.add_argument("a", type=Path, metavar="RUN_A", help="run folder of the first evaluation")
+    compare.add_argument("b", type=Path, metavar="RUN_B", help="run folder of the second")
+    compare.add_argument("--json", action="store_true", help="print the figures as one JSON object")
+    rejudge = add("rejudge", _rejudge, "judge stored trajectories again, by today's checks")
+    rejudge.add_argument("run", type=Path, metavar="RUN", help="run folder; the trajectories in it stay as they are")
+    rejudge.add_argument("--json", action="store_true", help="print the findings as one JSON object")
+    view = add("view", _view, "look at runs in your own browser")
+    view.add_argument("run", type=Path, metavar="RUN", help="a run folder, or a folder of runs")
+    view.add_argument("--port", type=int, default=8420, help="default: 8420; 0 takes any free one")
+    view.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+
     tasks = add("tasks", _tasks, "list the tasks of a suite")
     tasks.add_argument("--suite", default="pocket", help="pocket, pocket-unseen, or a JSON file of tasks")
     tasks.add_argument("--split", choices=("train", "test", "demo", "all"), default="all")
@@ -203,7 +215,7 @@ def _evaluate(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.evaluate import evaluate
 
     report = evaluate(config, options.policy or f"torch:{config.model.path}", options.run, quiet=options.json)
-    return json.dumps(report.plain()) if options.json else f"{report.policy}: {report.success}"
+    return json.dumps(report.plain()) if options.json else f"{report.text()}\n\nreport: {options.run / 'report.html'}"
 
 
 def _prove(config: Config, options: argparse.Namespace) -> str:
@@ -235,6 +247,29 @@ def _replay(config: Config, options: argparse.Namespace) -> str:
         print(text)
         raise ClickgradError(f"{len(different)} of {len(replayed)} trajectories came out differently")
     return text
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.compare import compare_runs
+
+    comparison = compare_runs(options.a, options.b)
+    print(json.dumps(comparison.plain()) if options.json else comparison.text())
+    return DONE
+
+
+def _rejudge(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.rejudge import rejudge
+
+    findings = rejudge(options.run)
+    print(json.dumps(findings.plain()) if options.json else findings.text())
+    return DONE
+
+
+def _view(options: argparse.Namespace) -> int:
+    from clickgrad.report.viewer.server import view
+
+    view(options.run, options.host, options.port)
+    return DONE
 
 
 def _bench_worlds(options: argparse.Namespace) -> int:

@@ -22,7 +22,8 @@ from clickgrad.recipes.display import say, stage
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
 from clickgrad.recipes.training import SkippedSteps, export, is_finished, resume
 from clickgrad.recipes.wiring import load_torch, model_source, prompt_builder
-from clickgrad.report.metrics import Metrics
+from clickgrad.report.metrics import Metrics, timed
+from clickgrad.report.page import read_report
 from clickgrad.rollout.retell import retell
 from clickgrad.types import Sample
 
@@ -35,7 +36,8 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
     if options.patience and not options.held_out:
         raise UserError("clone.patience needs a held-out loss: set clone.held_out, for example to 0.1")
     with open_run(run, config, "clone", str(demos) if demos else ""):
-        demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)
+        with timed(run, "demonstrations"):
+            demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)
         plan = make_plan(config, [len(demonstration.turns) for demonstration in demonstrations])
         metrics = Metrics(run / METRICS)
         if is_finished(run, 0 if has_stalled(metrics.read(), options.patience) else len(plan.steps)):
@@ -46,6 +48,7 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
         _learn(config, run, trainee, plan, samples, metrics)
         export(trainee, run)
+        read_report(run).save_page(run)
         return run / MODEL
 
 

@@ -9,6 +9,8 @@ from clickgrad.config import Config
 from clickgrad.recipes.display import Ticker, stage
 from clickgrad.recipes.run_folder import TRAJECTORIES, open_run
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
+from clickgrad.report.metrics import timed
+from clickgrad.report.page import read_report
 from clickgrad.report.summary import EvalReport, success_rate, summarize
 from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from
 from clickgrad.rollout.store import TrajectoryFile
@@ -28,10 +30,12 @@ def evaluate(config: Config, policy_spec: str, run: Path, title: str = "evaluate
         stored = {trajectory.episode: trajectory for trajectory in file.read()}
         filled = filled_from(slots, stored, config.rollout.retries)
         if filled is None:
-            with stage(title, len(slots), sum(trajectory.usable for trajectory in stored.values()), quiet) as ticker:
+            done = sum(trajectory.usable for trajectory in stored.values())
+            with timed(run, "evaluation"), stage(title, len(slots), done, quiet) as ticker:
                 filled = _run(config, policy_spec, run, slots, file, stored, ticker)
         report = summarize(filled)
         report.save(run / REPORT)
+        read_report(run).save_page(run)
         return report
 
 

@@ -42,6 +42,7 @@ from clickgrad.recipes.wiring import (
     share_threads,
 )
 from clickgrad.report.metrics import Metrics
+from clickgrad.report.page import read_report
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Sample, Trajectory, Turn
@@ -87,6 +88,7 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
             with Ahead(runner, gather_step, progress, options.steps, options.max_staleness) as ahead:
                 _learn(config, run, trainee, optimizer, progress, engine, ahead, ticker)
         export(trainee, run)
+        read_report(run).save_page(run)
         return run / MODEL
 
 

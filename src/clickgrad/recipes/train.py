@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from clickgrad.config import Config
@@ -10,14 +9,12 @@ from clickgrad.recipes.clone import clone
 from clickgrad.recipes.display import say
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.reinforce import reinforce
-from clickgrad.recipes.run_folder import METRICS, open_run
-from clickgrad.report.metrics import Metrics
-from clickgrad.report.page import TrainReport
+from clickgrad.recipes.run_folder import open_run
+from clickgrad.report.page import RunReport, read_report
 
 
-def train(config: Config, run: Path) -> TrainReport:
+def train(config: Config, run: Path) -> RunReport:
     """Each stage keeps its own folder and is passed over when its result is there: run it again after any kill."""
-    began = time.monotonic()
     with open_run(run, config, "train"):
         start = evaluate(config, f"torch:{config.model.path}", run / "evaluate-start", "evaluate before cloning")
         say(f"before cloning: {start.success}")
@@ -25,13 +22,7 @@ def train(config: Config, run: Path) -> TrainReport:
         after_clone = evaluate(config, str(cloned), run / "evaluate-clone", "evaluate after cloning")
         say(f"after cloning: {after_clone.success}")
         reinforced = reinforce(config, str(cloned), run / "reinforce")
-        after_rl = evaluate(config, str(reinforced), run / "evaluate-reinforce", "evaluate after reinforcement")
-        report = TrainReport(
-            evaluations=(("before cloning", start), ("after cloning", after_clone), ("after reinforcement", after_rl)),
-            clone_metrics=tuple(Metrics(run / "clone" / METRICS).read()),
-            reinforce_metrics=tuple(Metrics(run / "reinforce" / METRICS).read()),
-            options=config.model_dump(),
-            seconds=time.monotonic() - began,
-        )
+        evaluate(config, str(reinforced), run / "evaluate-reinforce", "evaluate after reinforcement")
+        report = read_report(run)
         report.save(run)
         return report

@@ -49,9 +49,13 @@ class Comparison:
         low, high = self.pairs.interval
         table = Table(
             ("", "policy", "success of the pairs"),
-            tuple((side, policy, str(rate)) for side, policy, rate in zip("AB", self.policies, self.rates, strict=True)),
+            tuple(
+                (side, policy, str(rate)) for side, policy, rate in zip("AB", self.policies, self.rates, strict=True)
+            ),
         )
-        flips = f"{len(self.gained)} gained, {len(self.lost)} lost, {self.pairs.both} pass and {self.pairs.neither} fail"
+        flips = (
+            f"{len(self.gained)} gained, {len(self.lost)} lost, {self.pairs.both} pass and {self.pairs.neither} fail"
+        )
         parts = [
             table.text(),
             f"B - A: {100 * self.pairs.difference:+.1f} points (95 % CI {100 * low:+.1f} to {100 * high:+.1f}), "

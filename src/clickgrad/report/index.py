@@ -17,6 +17,7 @@ from typing import Any
 
 import zstandard
 
+from clickgrad.codec import CodecError
 from clickgrad.report.episodes import Episode, read_episode
 from clickgrad.rollout.store import FORMAT, split_frames
 
@@ -24,7 +25,7 @@ VERSION = 1
 SUFFIX = ".jsonl.zst"
 TEXT_LIMIT = 600
 _FIELDS = [field.name for field in fields(Episode)]
-_TUPLES = {"sites", "failed"}
+_TUPLES = ("sites", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class TrajectoryIndex:
 
 def _trajectory(record: Any) -> tuple[int, dict[str, Any]]:
     if not isinstance(record, dict) or not isinstance(record.get("trajectory"), dict):
-        raise ValueError("not a trajectory")
+        raise CodecError("not a trajectory")
     version = record.get("format")
     return version if isinstance(version, int) else 0, record["trajectory"]
 
@@ -185,13 +186,11 @@ def _plain_entry(entry: Entry) -> list[Any]:
 
 def _read_entry(row: list[Any]) -> Entry:
     offset, size, version, text, *facts = row
-    named = zip(_FIELDS, facts, strict=True)
-    episode = Episode(**{name: tuple(fact) if name in _TUPLES else fact for name, fact in named})
+    named: dict[str, Any] = dict(zip(_FIELDS, facts, strict=True))
+    episode = Episode(**named | {name: tuple(named[name]) for name in _TUPLES})
     return Entry(offset, size, version, episode, text)
 
 
 def format_note(version: int) -> str:
     """What to say of a record of another version: "" for our own."""
-    return "" if version == FORMAT else f"format {version}, not {FORMAT}: shown as far as it is understood"
-
-
+    return "" if version == FORMAT else f"format {version}, not {FORMAT}: read as far as it is understood"

@@ -1,20 +1,34 @@
-"""report.html and report.json of a training run: self-contained, no script, no network."""
+"""report.html and report.json of a run: made from what lies in its folder, self-contained, no script, no network.
+
+A run that is under way, or partly unreadable, has a report too: of what can be read, with the rest named.
+"""
 
 from __future__ import annotations
 
 import json
+import platform
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from clickgrad.report.chart import line_chart
-from clickgrad.report.summary import EvalReport
+from clickgrad import __version__
+from clickgrad.report.chart import interval_chart, line_chart, share_chart
+from clickgrad.report.episodes import final_tries
+from clickgrad.report.index import TrajectoryIndex, format_note
+from clickgrad.report.metrics import TIMES, read_rows
+from clickgrad.report.phases import NAMES, find_phases
+from clickgrad.report.runs import METRICS, TRAJECTORIES, RunFolder
+from clickgrad.report.summary import EvalReport, summarize_episodes
 
-CURVES = (  # metric, title, ceiling of the axis if it has one
+Rows = tuple[Mapping[str, Any], ...]
+
+CURVES: tuple[tuple[str, str, float | None], ...] = (  # metric, title, ceiling of the axis if it has one
     ("success", "Success of sampled episodes", 1.0),
     ("mean_turns", "Turns per episode", None),
     ("mean_reply_tokens", "Tokens per reply", None),
@@ -22,44 +36,199 @@ CURVES = (  # metric, title, ceiling of the axis if it has one
     ("kl", "KL to the start", None),
     ("grad_norm", "Gradient norm", None),
 )
+SHARES = (
+    ("all failed", "all-0", "groups_all_0"),
+    ("mixed", "mixed", "groups_mixed"),
+    ("all passed", "all-1", "groups_all_1"),
+)
+TITLES = {
+    "evaluate-start": "before cloning",
+    "evaluate-clone": "after cloning",
+    "evaluate-reinforce": "after reinforcement",
+}
+PACKAGES = ("torch", "transformers", "peft", "playwright", "zstandard")
 
 
 @dataclass(frozen=True, slots=True)
-class TrainReport:
-    evaluations: tuple[tuple[str, EvalReport], ...]
-    clone_metrics: tuple[Mapping[str, Any], ...]
-    reinforce_metrics: tuple[Mapping[str, Any], ...]
-    options: Mapping[str, Any]
+class Part:
+    """What one part of a run has cost, all sittings together."""
+
+    name: str
     seconds: float
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    evaluations: tuple[tuple[str, EvalReport], ...]
+    clone_metrics: Rows
+    reinforce_metrics: Rows
+    options: Mapping[str, Any]
+    parts: tuple[Part, ...] = ()
+    skipped: tuple[str, ...] = ()
 
     def save(self, run: Path) -> None:
-        evaluations = {name: report.plain() for name, report in self.evaluations}
-        plain = {"evaluations": evaluations, "seconds": round(self.seconds, 1), "options": self.options}
-        (run / "report.json").write_text(json.dumps(plain, indent=2) + "\n")
+        (run / "report.json").write_text(json.dumps(self.plain(), indent=2) + "\n")
+        self.save_page(run)
+
+    def save_page(self, run: Path) -> None:
         (run / "report.html").write_text(self.html(run.name))
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "evaluations": {name: report.plain() for name, report in self.evaluations},
+            "seconds": round(sum(part.seconds for part in self.parts), 1),
+            "parts": {part.name: {"seconds": round(part.seconds, 1), "tokens": part.tokens} for part in self.parts},
+            "phases": self.phases,
+            "versions": versions(),
+            "options": self.options,
+            "skipped": list(self.skipped),
+        }
 
     def table(self) -> str:
         """For the terminal."""
         width = max(len(name) for name, _ in self.evaluations)
         return "\n".join(f"{name:<{width}}  {report.success}" for name, report in self.evaluations)
 
+    @property
+    def phases(self) -> tuple[float, float] | None:
+        return find_phases(_points(self.reinforce_metrics, "success"))
+
+    def _charts(self) -> list[Markup]:
+        phases = self.phases
+        charts = (_chart(self.reinforce_metrics, metric, title, top, phases) for metric, title, top in CURVES)
+        return [chart for chart in charts if chart]
+
     def html(self, title: str) -> str:
         environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("clickgrad.report"), autoescape=True, undefined=jinja2.StrictUndefined
+            loader=jinja2.PackageLoader("clickgrad.report"),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
         )
-        charts = [_chart(self.reinforce_metrics, *curve) for curve in CURVES]
+        reports = [report for _, report in self.evaluations]
         return environment.get_template("report.html").render(
             title=title,
             evaluations=self.evaluations,
-            templates=[name for name, _ in self.evaluations[-1][1].by_template],
+            headline=interval_chart("Success with 95 % intervals", [(n, r.success) for n, r in self.evaluations]),
+            sites=sorted({name for report in reports for name, _ in report.by_site}),
+            templates=sorted({name for report in reports for name, _ in report.by_template}),
+            ends=sorted({name for report in reports for name, _ in report.by_end}),
+            causes=list(dict.fromkeys(cause for report in reversed(reports) for cause, _ in report.failures)),
             clone_chart=_chart(self.clone_metrics, "loss", "Loss of cloning", None),
-            charts=charts,
+            charts=self._charts(),
+            shares=_shares(self.reinforce_metrics),
+            phases=_phase_names(self.phases, self.reinforce_metrics),
             steps=self.reinforce_metrics,
+            parts=self.parts,
+            versions=versions(),
             options=json.dumps(self.options, indent=2),
-            seconds=self.seconds,
+            skipped=self.skipped,
         )
 
 
-def _chart(rows: Sequence[Mapping[str, Any]], metric: str, title: str, ceiling: float | None) -> Markup:
-    points = [(row["step"], row[metric]) for row in rows if row.get(metric) is not None]
-    return line_chart(title, points, ceiling)
+def read_report(run: Path) -> RunReport:
+    """Of the run and the stages below it."""
+    folder = RunFolder(run, ".")
+    options, complaint = folder.options()
+    skipped = [complaint] if complaint else []
+    evaluations = []
+    for stage in [run, *sorted(run.glob("evaluate-*"), key=_stage_order)]:
+        report = _read_evaluation(stage, skipped)
+        if report:
+            evaluations.append((TITLES.get(stage.name, stage.name.removeprefix("evaluate-")), report))
+    metrics: dict[str, Rows] = {"clone": (), "reinforce": ()}
+    for stage in (run, run / "clone", run / "reinforce"):
+        rows, complaints = read_rows(stage / METRICS)
+        skipped += complaints
+        if rows:
+            metrics["reinforce" if "success" in rows[-1] else "clone"] = tuple(rows)
+    return RunReport(
+        tuple(evaluations), metrics["clone"], metrics["reinforce"], options, _parts(run, metrics), tuple(skipped)
+    )
+
+
+def versions() -> dict[str, str]:
+    found = {"clickgrad": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _stage_order(path: Path) -> tuple[int, str]:
+    known = list(TITLES)
+    return known.index(path.name) if path.name in known else len(known), path.name
+
+
+def _read_evaluation(stage: Path, skipped: list[str]) -> EvalReport | None:
+    path = stage / TRAJECTORIES / "evaluate.jsonl.zst"
+    if not path.is_file():
+        return None
+    index = TrajectoryIndex(path)
+    index.refresh()
+    skipped += [f"{stage.name}/{path.name}: {what}" for what in index.skipped]
+    skipped += sorted(
+        {f"{stage.name}/{path.name}: {note}" for entry in index.entries if (note := format_note(entry.format))}
+    )
+    return summarize_episodes(final_tries(entry.episode for entry in index.entries)) if index.entries else None
+
+
+def _parts(run: Path, metrics: Mapping[str, Rows]) -> tuple[Part, ...]:
+    """Rollout and update are written down step by step, the rest by `times.jsonl` of each stage."""
+    seconds: dict[str, float] = defaultdict(float)
+    for stage in [run, *sorted(path for path in run.iterdir() if path.is_dir())]:
+        for row in read_rows(stage / TIMES, "part")[0]:
+            name = str(row["part"])
+            seconds[name if stage == run else TITLES.get(stage.name, name)] += _number(row, "seconds")
+    parts = [Part(f"evaluation {name}" if name in TITLES.values() else name, spent) for name, spent in seconds.items()]
+    if rows := metrics["clone"]:
+        tokens = sum(_number(row, "seconds") * _number(row, "tokens_per_s") for row in rows)
+        parts.append(Part("cloning", sum(_number(row, "seconds") for row in rows), round(tokens)))
+    if rows := metrics["reinforce"]:
+        sampled = sum(_number(row, "rollout_s") * _number(row, "sampled_tokens_per_s") for row in rows)
+        trained = sum(_number(row, "trained_tokens") for row in rows)
+        parts.append(Part("rollout", sum(_number(row, "rollout_s") for row in rows), round(sampled)))
+        parts.append(Part("update", sum(_number(row, "update_s") for row in rows), round(trained)))
+    return tuple(parts)
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    value = row.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _points(rows: Sequence[Mapping[str, Any]], metric: str) -> list[tuple[float, float]]:
+    return [(row["step"], row[metric]) for row in rows if isinstance(row.get(metric), int | float)]
+
+
+def _chart(
+    rows: Sequence[Mapping[str, Any]],
+    metric: str,
+    title: str,
+    ceiling: float | None,
+    borders: tuple[float, float] | None = None,
+) -> Markup:
+    return line_chart(title, _points(rows, metric), ceiling, borders)
+
+
+def _shares(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    known = [row for row in rows if "groups_mixed" in row]
+    parts = [(name, kind, [_number(row, metric) for row in known]) for name, kind, metric in SHARES]
+    return share_chart("Groups by outcome", [row["step"] for row in known], parts)
+
+
+def _phase_names(borders: tuple[float, float] | None, rows: Rows) -> list[tuple[str, str]]:
+    """(name, steps) of each phase; empty when none were found."""
+    if borders is None:
+        return []
+    second, third = borders
+    ranges = (
+        f"{rows[0]['step']:g} – {second - 1:g}",
+        f"{second:g} – {third - 1:g}",
+        f"{third:g} – {rows[-1]['step']:g}",
+    )
+    return list(zip(NAMES, ranges, strict=True))

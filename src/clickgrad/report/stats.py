@@ -111,10 +111,8 @@ class Pairs:
         margins = (e + f) * (g + h) * (e + g) * (f + h)
         if not margins:
             return 0.0
-        gap = e * h - f * g
-        if gap > 0:
-            gap = max(gap - self.n / 2, 0)
-        return float(gap / sqrt(margins))
+        gap = float(e * h - f * g)
+        return (max(gap - self.n / 2, 0.0) if gap > 0 else gap) / sqrt(margins)
 
     @property
     def p(self) -> float:
@@ -123,7 +121,7 @@ class Pairs:
         only_a=2, only_b=8: 2 (C(10,0) + C(10,1) + C(10,2)) / 2^10 = 112/1024 = 0.109.
         """
         flips, fewer = self.only_a + self.only_b, min(self.only_a, self.only_b)
-        return min(1.0, 2 * sum(comb(flips, i) for i in range(fewer + 1)) / 2**flips)
+        return min(1.0, 2.0 * sum(comb(flips, i) for i in range(fewer + 1)) / float(2**flips))
 
 
 def _beside(one: float, other: float, correlation: float) -> float:

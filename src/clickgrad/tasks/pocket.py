@@ -8,11 +8,19 @@ from clickgrad.tasks.admin import ADMIN_TEMPLATES
 from clickgrad.tasks.code import CODE_TEMPLATES
 from clickgrad.tasks.forum import FORUM_TEMPLATES
 from clickgrad.tasks.map import MAP_TEMPLATES
+from clickgrad.tasks.multi import MULTI_TEMPLATES
 from clickgrad.tasks.shop import SHOP_TEMPLATES
 from clickgrad.tasks.templates import Template, deal
 from clickgrad.types import Split, Task
 
-TEMPLATES: tuple[Template, ...] = (*SHOP_TEMPLATES, *ADMIN_TEMPLATES, *FORUM_TEMPLATES, *MAP_TEMPLATES, *CODE_TEMPLATES)
+TEMPLATES: tuple[Template, ...] = (
+    *FORUM_TEMPLATES,
+    *CODE_TEMPLATES,
+    *SHOP_TEMPLATES,
+    *ADMIN_TEMPLATES,
+    *MAP_TEMPLATES,
+    *MULTI_TEMPLATES,
+)
 
 # Test as in the paper (165), train (647) and demonstrations (1,186) in the same proportions.
 SHARES: dict[str, dict[Split, int]] = {
@@ -31,8 +39,7 @@ def pocket_tasks(seed: int) -> tuple[Task, ...]:
     tasks: list[Task] = []
     for site, shares in SHARES.items():
         templates = [template for template in TEMPLATES if template.site == site and not template.unseen]
-        if templates:
-            tasks.extend(deal(templates, seed, shares, "pocket"))
+        tasks.extend(deal(templates, seed, shares, "pocket"))
     return tuple(tasks)
 
 

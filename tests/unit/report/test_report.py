@@ -1,42 +1,81 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiny import make_trajectory, make_turn
+from tiny import make_task, make_trajectory, make_turn
 
-from clickgrad.report.chart import line_chart
-from clickgrad.report.metrics import Metrics
-from clickgrad.report.page import TrainReport
+from clickgrad.report.chart import interval_chart, line_chart, share_chart
+from clickgrad.report.episodes import Episode
+from clickgrad.report.metrics import TIMES, Metrics, read_rows, timed
+from clickgrad.report.page import RunReport, read_report
+from clickgrad.report.phases import find_phases
 from clickgrad.report.stats import Rate
-from clickgrad.report.summary import summarize
+from clickgrad.report.summary import EvalReport, PassK, summarize
+from clickgrad.report.tables import Table
+from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.types import CheckResult, End, Outcome, Trajectory, Verdict
+
+TURN = make_turn([1, 2, 3], [4, 5])
 
 
-@pytest.mark.parametrize(
-    ("passed", "n", "low", "high"),
-    [  # Wilson's formula: (p + z2/2n -+ z sqrt(p(1-p)/n + z2/4n2)) / (1 + z2/n), z = 1.96
-        (8, 10, 0.4902, 0.9433),
-        (0, 10, 0.0, 0.2775),
-        (10, 10, 0.7225, 1.0),
-        (50, 100, 0.4038, 0.5962),
-    ],
-)
-def test_the_interval_is_wilsons(passed: int, n: int, low: float, high: float) -> None:
-    assert Rate(passed, n).interval == pytest.approx((low, high), abs=5e-5)
-
-
-def test_a_rate_without_episodes_claims_nothing() -> None:
-    assert Rate(0, 0).interval == (0.0, 1.0)
+def attempt(task: str, number: int, reward: float | None) -> Trajectory:
+    return make_trajectory([TURN], reward, make_task(task), f"{task}/attempt-{number}/try-0")
 
 
 def test_lost_episodes_are_in_no_denominator() -> None:
-    turn = make_turn([1], [2, 3])
-    report = summarize([make_trajectory([turn, turn], 1.0), make_trajectory([turn], 0.0), make_trajectory([], None)])
-    assert report.success == Rate(1, 2, infra_failed=1)
-    assert str(report.success) == "50.0% (n=2, 95 % CI 9.5% to 90.5%, 1 infra-failed)"
-    assert dict(report.ends) == {"stopped": 2, "crashed": 1}
+    unjudged = replace(make_trajectory([TURN], None), end=End.STOPPED)
+    passed, failed, crashed = (
+        make_trajectory([TURN, TURN], 1.0),
+        make_trajectory([TURN], 0.0),
+        make_trajectory([], None),
+    )
+    report = summarize([passed, failed, crashed, unjudged])
+    assert report.success == Rate(1, 2, infra_failed=1, unjudged=1)
+    assert str(report.success) == "50.0% (n=2, 95 % CI 9.5% to 90.5%, 1 infra-failed, 1 unjudged)"
+    assert dict(report.ends) == {"stopped": 3, "crashed": 1}
+    assert dict(report.by_end) == {"stopped": Rate(1, 2, 0, 1), "crashed": Rate(0, 0, 1)}
     assert (report.mean_turns, report.mean_reply_tokens) == (1.0, 2.0)
-    assert report.plain()["by_template"]["toy.choose"]["n"] == 2
+    assert (report.mean_sampled_tokens, report.mean_prompt_tokens) == (2.0, 3.0)
+    plain = report.plain()["by_template"]["toy.choose"]
+    assert (plain["n"], plain["infra_failed"], plain["unjudged"]) == (2, 1, 1)
+
+
+def test_attempts_at_a_task_make_pass_k() -> None:
+    rewards: dict[str, list[float | None]] = {"a": [1.0, 0.0, 0.0], "b": [1.0, 1.0, None]}
+    report = summarize([attempt(task, k, reward) for task, given in rewards.items() for k, reward in enumerate(given)])
+    # a: 1 of 3, b: 2 of 2. k=1: 1/3 and 1. k=2: 1 - C(2,2)/C(3,2) = 2/3 and 1; none and all of b's. k=3: only a.
+    assert report.passes == (
+        PassK(1, pytest.approx((1 / 3 + 1) / 2), pytest.approx((1 / 3 + 1) / 2), 2, 0),  # type: ignore[arg-type]
+        PassK(2, pytest.approx((2 / 3 + 1) / 2), pytest.approx((0 + 1) / 2), 2, 0),  # type: ignore[arg-type]
+        PassK(3, 1.0, 0.0, 1, 1),
+    )
+    assert "| 2 | 83.3% | 50.0% | 2 | 0 |" in report.markdown()
+
+
+def test_failures_are_counted_by_cause() -> None:
+    wrong = Verdict(Outcome.FAILED, (CheckResult("answer", False, "no"), CheckResult("url", True, "")))
+    stopped = replace(make_trajectory([TURN], 0.0), verdict=wrong)
+    crashed = replace(make_trajectory([], None), error="BrowserError: opening the start page")
+    report = summarize([stopped, stopped, replace(stopped, end=End.TURN_LIMIT), crashed, make_trajectory([TURN], 1.0)])
+    assert dict(report.failures) == {"wrong answer": 2, "turn limit, wrong answer": 1, "crashed: BrowserError": 1}
+
+
+def test_an_evaluation_is_saved_as_json_and_markdown(tmp_path: Path) -> None:
+    report = summarize([attempt("a", 0, 1.0)])
+    report.save(tmp_path / "report.json")
+    assert (tmp_path / "report.json").exists()
+    text = (tmp_path / "report.md").read_text()
+    assert "| toy | 100.0% | 20.7 – 100.0 | 1 / 1 | 0 | 0 |" in text
+    assert "macro average" in text
+    assert "toy.choose" in report.text()
+
+
+def test_tables_align_and_keep_their_bars() -> None:
+    table = Table(("name", "n"), (("a|b", "1"), ("c", "100")))
+    assert table.markdown() == "| name | n |\n| --- | ---: |\n| a\\|b | 1 |\n| c | 100 |"
+    assert table.text() == "name    n\n─────────\na|b     1\nc     100"
 
 
 def test_metrics_survive_a_torn_line_and_rewind(tmp_path: Path) -> None:
@@ -51,10 +90,31 @@ def test_metrics_survive_a_torn_line_and_rewind(tmp_path: Path) -> None:
     assert metrics.read() == [{"step": 1, "loss": 0.333333}, {"step": 2, "loss": 0.333333}]
 
 
+def test_whoever_looks_on_gets_the_readable_rows(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    assert read_rows(path) == ([], [])
+    path.write_text('{"step": 1, "loss": NaN}\nrubbish\n[3]\n{"step": 2}\n{"st')
+    rows, skipped = read_rows(path)
+    assert rows == [{"step": 1, "loss": None}, {"step": 2}]
+    assert skipped == [f"metrics.jsonl: line {number} is no row of figures" for number in (2, 3)]
+
+
+def test_times_are_written_down_even_when_interrupted(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with timed(tmp_path, "rest"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [row["part"] for row in Metrics(tmp_path / TIMES).read()] == ["rest"]
+
+
+def evaluation(rewards: list[float]) -> EvalReport:
+    return summarize([attempt(f"task-{number}", 0, reward) for number, reward in enumerate(rewards)])
+
+
 def test_the_page_escapes_what_others_wrote(tmp_path: Path) -> None:
-    hostile = make_trajectory([make_turn([1], [2])], 1.0)
-    evaluation = summarize([hostile])
-    report = TrainReport((("<script>x</script>", evaluation),), (), (), {"note": "</pre><script>"}, 60.0)
+    report = RunReport((("<script>x</script>", evaluation([1.0])),), (), (), {"note": "</pre><script>"})
     html = report.html("<b>run</b>")
     assert "<script>" not in html
     assert "&lt;b&gt;run&lt;/b&gt;" in html
@@ -62,6 +122,88 @@ def test_the_page_escapes_what_others_wrote(tmp_path: Path) -> None:
     assert (tmp_path / "report.json").exists()
 
 
+def test_a_report_is_made_from_what_lies_in_the_folder(tmp_path: Path) -> None:
+    for stage, rewards in (("evaluate-start", [0.0, 0.0]), ("evaluate-clone", [1.0, 0.0])):
+        file = TrajectoryFile(tmp_path / stage / "trajectories" / "evaluate.jsonl.zst")
+        file.extend([attempt(f"task-{number}", 0, reward) for number, reward in enumerate(rewards)])
+        Metrics(tmp_path / stage / TIMES).append({"part": "evaluation", "seconds": 30.0})
+    (tmp_path / "reinforce").mkdir()
+    Metrics(tmp_path / "reinforce" / "metrics.jsonl").append(
+        {
+            "step": 1,
+            "success": 0.5,
+            "rollout_s": 60.0,
+            "update_s": 20.0,
+            "groups_mixed": 2,
+            "sampled_tokens_per_s": 10.0,
+        }
+    )
+    with open(file.path, "ab") as torn:
+        torn.write(b"rubbish at the end")
+    (tmp_path / "config.toml").write_text("seed = ")
+
+    report = read_report(tmp_path)
+    assert [(name, one.success.value) for name, one in report.evaluations] == [
+        ("before cloning", 0.0),
+        ("after cloning", 0.5),
+    ]
+    assert {part.name: (part.seconds, part.tokens) for part in report.parts} == {
+        "evaluation before cloning": (30.0, None),
+        "evaluation after cloning": (30.0, None),
+        "rollout": (60.0, 600),
+        "update": (20.0, 0),
+    }
+    assert [what.partition(":")[0] for what in report.skipped] == [
+        "config.toml cannot be read (Invalid value (at end of document))",
+        "evaluate-clone/evaluate.jsonl.zst",
+    ]
+    page = report.html("run")
+    assert "Not everything could be read" in page
+    assert "were not found in the success curve" in page
+    assert "http://" not in page.replace("http://toy/", "")
+
+
+def test_an_empty_run_has_a_report_too(tmp_path: Path) -> None:
+    assert "Versions" in read_report(tmp_path).html("empty")
+
+
+def test_phases_are_found_where_the_pace_changes() -> None:
+    waver = [0.03, -0.03, 0.04, -0.02]
+    rise = [(step, 0.2 + 0.03 * step) for step in range(1, 11)]
+    plateau = [(step, 0.5 + 0.002 * (step - 10) + waver[step % 4]) for step in range(11, 29)]
+    settled = [(step, 0.62 + 0.001 * (step - 28)) for step in range(29, 41)]
+    borders = find_phases([*rise, *plateau, *settled])
+    assert borders is not None
+    assert borders == pytest.approx((11, 29), abs=1)
+    chart = line_chart("Success", [*rise, *plateau, *settled], 1.0, borders)
+    assert chart.count('class="border"') == 2
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        [0.1, 0.2, 0.3],  # too short
+        [0.5] * 40,  # nothing happens
+        [step / 40 for step in range(40)],  # one steady rise
+        [0.9 - step / 50 for step in range(40)],  # it unlearns
+    ],
+)
+def test_phases_are_not_claimed_where_there_are_none(curve: list[float]) -> None:
+    assert find_phases(list(enumerate(curve, 1))) is None
+
+
 def test_a_chart_shows_every_point() -> None:
     assert line_chart("Success", [(1, 0.5), (2, 0.75)], 1.0).count("<circle") == 2
-    assert line_chart("Nothing", []) == ""
+    assert share_chart("Groups", [1, 2], [("a", "all-0", [1, 0]), ("b", "mixed", [3, 4])]).count("<rect") == 4
+    assert interval_chart("Rates", [("<a>", Rate(1, 2))]).count("&lt;a&gt;") == 2
+    assert line_chart("Nothing", []) == share_chart("Nothing", [], []) == interval_chart("Nothing", []) == ""
+
+
+def test_an_episode_knows_its_place() -> None:
+    episode = Episode.of(make_trajectory([TURN], 1.0, episode="step-0003/task-00012/member-5/try-1"))
+    assert (episode.slot, episode.group, episode.step) == (
+        "step-0003/task-00012/member-5",
+        "step-0003/task-00012",
+        3,
+    )
+    assert Episode.of(make_trajectory([], 1.0, episode="shop.1/attempt-0/try-0")).group is None

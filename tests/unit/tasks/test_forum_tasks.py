@@ -11,7 +11,7 @@ from clickgrad.tasks.forum import FORUM_TEMPLATES
 from clickgrad.tasks.forum.known import known
 from clickgrad.tasks.near_misses import near_misses
 from clickgrad.tasks.templates import Draft, Template, deal
-from clickgrad.types import AnswerCheck, Evidence, Outcome, StateCheck, Task, UrlCheck
+from clickgrad.types import AnswerCheck, Evidence, Outcome, RowChange, StateCheck, Task, UrlCheck
 from clickgrad.worlds.forum.data import forum_data
 
 TRAINED = [template for template in FORUM_TEMPLATES if not template.unseen]
@@ -36,7 +36,7 @@ def outcome(task: Task, evidence: Evidence) -> Outcome:
 
 def end(task: Task) -> Evidence:
     """What an episode leaves that does exactly what the checks say."""
-    answer, url, changes = "done", task.start_url, ()
+    answer, url, changes = "done", task.start_url, tuple[RowChange, ...]()
     for check in task.checks:
         match check:
             case AnswerCheck(expected, mode):

@@ -48,8 +48,9 @@ def test_what_follows_an_order_comes_after_it(data: ShopData) -> None:
         order.id for order in data.orders if order.status in ("Shipped", "Delivered")
     }
     now = NOW.isoformat(sep=" ", timespec="minutes")
-    for entry in (*data.shipments, *data.order_notes):
-        assert orders[entry.order_id].created < entry.created <= now
+    followers = [(entry.order_id, entry.created) for entry in data.shipments]
+    followers += [(note.order_id, note.created) for note in data.order_notes]
+    assert all(orders[order_id].created < created <= now for order_id, created in followers)
     items = {item.id: item for item in data.order_items}
     for back in data.returns:
         item = items[back.order_item_id]

@@ -319,13 +319,14 @@ def test_only_a_processing_order_can_be_cancelled(world: World, shop: httpx.Clie
 
 def test_a_reorder_fills_the_cart_with_all_of_it_or_nothing(world: World, shop: httpx.Client) -> None:
     for order in EMMA_ORDERS:
-        before = changes(world)
-        answer = shop.post(f"/orders/{order.id}/reorder")
-        if answer.status_code == 422:
-            assert changes(world) == before
+        before = world.query("SELECT * FROM cart_items")
+        if shop.post(f"/orders/{order.id}/reorder").status_code == 422:
+            assert world.query("SELECT * FROM cart_items") == before
+    assert {table for table, _, _ in changes(world)} == {"cart_items"}
     items = [item for item in DATA.order_items if item.order_id == EMMA_ORDERS[-1].id]
-    held = dict(world.query("SELECT product_id, SUM(quantity) FROM cart_items WHERE customer_id = 1 GROUP BY 1"))
-    assert all(int(str(held[item.product_id])) >= item.quantity for item in items)
+    rows = world.query("SELECT product_id, SUM(quantity) FROM cart_items WHERE customer_id = 1 GROUP BY 1")
+    held = {int(str(product_id)): int(str(many)) for product_id, many in rows}
+    assert all(held[item.product_id] >= item.quantity for item in items)
 
 
 def test_an_item_of_a_delivered_order_can_be_returned_once(world: World, shop: httpx.Client) -> None:
@@ -353,7 +354,7 @@ def test_addresses_are_added_edited_made_default_and_deleted(world: World, shop:
     home, work = (
         address for address in DATA.addresses if address.customer_id == 1 and address.label in ("Home", "Work")
     )
-    form = {"label": "Farm", "street": "1 Hill Road", "city": "Denver", "postcode": "80201"}
+    form = {"label": "Farm", "street": "1 Hill Road", "city": "Salem", "postcode": "80201"}
     for name, value in (("label", "home"), ("label", ""), ("street", ""), ("city", "x" * 81), ("postcode", "9" * 13)):
         page = shop.post("/addresses/new", data=form | {name: value})
         assert (page.status_code, f'id="{name}-error"' in page.text) == (422, True)
@@ -368,7 +369,7 @@ def test_addresses_are_added_edited_made_default_and_deleted(world: World, shop:
     shop.post(f"/addresses/{work.id}/default")
     assert changes(world) == [
         ("addresses", "update", {"is_default": 0}),
-        ("addresses", "update", {"city": "Denver", "postcode": "80201", "is_default": 1}),
+        ("addresses", "update", {"city": "Salem", "postcode": "80201", "is_default": 1}),
     ]
 
 
@@ -554,6 +555,6 @@ def test_every_link_leads_somewhere_and_every_form_survives_junk(shop: httpx.Cli
         "/addresses/new",
         "/wishlist",
     }
-    for index, action in enumerate(sorted(forms | {"/login", "/checkout", "/register"}) * 2):
+    for index, action in enumerate(sorted(forms | {"/login", "/checkout", "/register"})):
         junk = JUNK[index % len(JUNK)]
         assert shop.post(action, data=dict.fromkeys(FIELDS, junk)).status_code < 500, action

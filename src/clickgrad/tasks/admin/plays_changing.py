@@ -85,7 +85,11 @@ def _decide(page: Observation, step: str) -> Way:
 
 
 def update_product(task: Task, page: Observation) -> Script:
-    page = yield from to_product(page, str(task.param("product")))
+    product = str(task.param("product"))
+    if seek(page, "link", product):
+        page = yield click(page, "link", product, "I need the form of this product")
+    else:
+        page = yield from to_product(page, product)
     for name, text in zip(several(task, "fields"), several(task, "texts"), strict=True):
         page = yield fill(page, name, text, f"this {name.lower()} was asked for")
     page = yield click(page, "button", "Save", SAVE_WHY)
@@ -101,7 +105,7 @@ def update_products(task: Task, page: Observation) -> Script:
     for name, text in zip(names, texts, strict=True):
         if seek(page, "link", "Back"):
             page = yield click(page, "link", "Back", f"{name} is found in the list")
-        if seek(page, "link", name) is None:
+        if not kind:
             page = yield search(page, name, f"I need to find {name}")
         page = yield click(page, "link", name, "I need the form of this product")
         if change in ("disable", "feature"):

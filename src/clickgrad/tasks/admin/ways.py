@@ -15,7 +15,6 @@ from clickgrad.tasks.moves import (
     find,
     line_after,
     search,
-    seek,
     select,
     texts,
 )
@@ -52,9 +51,8 @@ def to_order(page: Observation, number: object) -> Way:
 def to_product(page: Observation, name: str) -> Way:
     if page.title == name:
         return page
-    if seek(page, "link", name) is None:
-        page = yield from to_section(page, "Products")
-        page = yield search(page, name, f"I need to find {name}")
+    page = yield from to_section(page, "Products")
+    page = yield search(page, name, f"I need to find {name}")
     return (yield click(page, "link", name, "I need the form of this product"))
 
 

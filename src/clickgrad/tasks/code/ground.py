@@ -46,6 +46,28 @@ class Ground:
     def _roles(self) -> dict[tuple[int, int], str]:
         return {(member.project_id, member.user_id): member.role for member in self.data.code_members}
 
+    @cached_property
+    def _issues(self) -> dict[int, list[Issue]]:
+        found: dict[int, list[Issue]] = {}
+        for issue in sorted(self.data.code_issues, key=lambda item: (item.created, item.id), reverse=True):
+            found.setdefault(issue.project_id, []).append(issue)
+        return found
+
+    @cached_property
+    def _label_ids(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for item in self.data.code_issue_labels:
+            found.setdefault(item.issue_id, []).append(item.label_id)
+        return found
+
+    @cached_property
+    def _commits(self) -> dict[int, list[Commit]]:
+        found: dict[int, list[Commit]] = {}
+        for commit in sorted(self.data.code_commits, key=lambda item: (item.created, item.id), reverse=True):
+            if commit.branch == "main":
+                found.setdefault(commit.project_id, []).append(commit)
+        return found
+
     def role(self, project: Project, user: int) -> str:
         return self._roles.get((project.id, user), "")
 
@@ -88,8 +110,7 @@ class Ground:
 
     def issues(self, project: Project, state: str = "open") -> list[Issue]:
         """The newest first."""
-        own = [item for item in self.data.code_issues if item.project_id == project.id and state in ("all", item.state)]
-        return sorted(own, key=lambda item: (item.created, item.id), reverse=True)
+        return [item for item in self._issues[project.id] if state in ("all", item.state)]
 
     def first_issues(self, project: Project) -> list[Issue]:
         return self.issues(project)[:PAGE_SIZE]
@@ -103,8 +124,7 @@ class Ground:
         return [label for label in self.data.code_labels if label.project_id == project.id]
 
     def label_names(self, issue: Issue) -> list[str]:
-        ids = [item.label_id for item in self.data.code_issue_labels if item.issue_id == issue.id]
-        return sorted(self.data.code_labels[id_ - 1].name for id_ in ids)
+        return sorted(self.data.code_labels[id_ - 1].name for id_ in self._label_ids.get(issue.id, ()))
 
     def milestones(self, project: Project) -> list[Milestone]:
         return [item for item in self.data.code_milestones if item.project_id == project.id]
@@ -114,8 +134,7 @@ class Ground:
 
     def commits(self, project: Project) -> list[Commit]:
         """Those on main, the newest first."""
-        own = [item for item in self.data.code_commits if item.project_id == project.id and item.branch == "main"]
-        return sorted(own, key=lambda item: (item.created, item.id), reverse=True)
+        return self._commits[project.id]
 
     def unused_titles(self) -> list[str]:
         """What could be the title of an issue but is none's."""
@@ -172,6 +191,11 @@ def spread(items: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
         shelves.setdefault(key(item), []).append(item)
     longest = max(map(len, shelves.values()), default=0)
     return [shelf[index] for index in range(longest) for shelf in shelves.values() if index < len(shelf)]
+
+
+def a_or_an(word: str) -> str:
+    """a public, an internal."""
+    return f"{'an' if word[0].lower() in 'aeiou' else 'a'} {word}"
 
 
 def shuffled(rng: random.Random, items: Iterable[T]) -> list[T]:

@@ -173,12 +173,13 @@ def _rank_task(
 
 
 def _most_commits(land: Ground, rng: random.Random) -> Iterator[Draft]:
+    found = []
     for sample, size in zip(sets_of(rng, land.seen(), 7), cycle((6, 5, 7)), strict=False):
         group = sample[:size]
-        counts = sorted((len(land.commits(project)) for project in group), reverse=True)
-        if counts[0] == counts[1]:
-            continue
-        best = max(group, key=lambda project: len(land.commits(project)))
+        ranked = sorted(group, key=lambda project: len(land.commits(project)), reverse=True)
+        if len(land.commits(ranked[0])) > len(land.commits(ranked[1])):
+            found.append((group, ranked[0]))
+    for group, best in spread(found, key=lambda item: item[1].id):
         names = [project.name for project in group]
         yield task(
             f"Which of the projects {listing(names)} has the most commits?",
@@ -196,12 +197,10 @@ def _most_commits(land: Ground, rng: random.Random) -> Iterator[Draft]:
 
 def commits(seed: int) -> Iterator[Draft]:
     land, rng = ground(seed), random.Random(f"code.commits {seed}")
-    projects = shuffled(rng, land.seen())
+    projects, others = shuffled(rng, land.seen()), shuffled(rng, land.seen())
     return alternate(
-        alternate(_by_author(land, rng, projects, from_home=False), _top_contributor(land, projects, from_home=False)),
-        alternate(
-            _by_author(land, rng, projects[::-1], from_home=True), _top_contributor(land, projects, from_home=True)
-        ),
+        alternate(_by_author(land, rng, projects, from_home=False), _top_contributor(land, others, from_home=False)),
+        alternate(_by_author(land, rng, projects[::-1], from_home=True), _top_contributor(land, others[::-1], True)),
         _in_several_projects(land, rng),
     )
 

@@ -325,10 +325,10 @@ def _settings(land: Ground, rng: random.Random, teams: Teams, start: str, kinds:
         }
         values = {name: fresh[name] for name in kind}
         said = [f'{name} to "{value}"' for name, value in values.items()]
-        asked = listing(said)
+        asked = listing([f"the {part}" for part in said])
         way = {"settings": 0, "project": 1, "home": land.to_project(project, user) + 1}[start]
         yield task(
-            f"Change the {asked}." if start != "home" else f"In the settings of {project.name}, change the {asked}.",
+            f"Change {asked}." if start != "home" else f"In the settings of {project.name}, change {asked}.",
             {"settings": f"{project.path}/settings", "project": project.path, "home": "/"}[start],
             (StateCheck((update("code_projects", project.id, **values),)),),
             way + len(kind) + 2,

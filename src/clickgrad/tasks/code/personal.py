@@ -11,6 +11,7 @@ from clickgrad.tasks.code.ground import (
     MANAGERS,
     UNCHANGED,
     Ground,
+    a_or_an,
     alternate,
     ground,
     listing,
@@ -34,8 +35,8 @@ _STATUSES = (
 _LOCATIONS = ("Berlin", "Kyoto", "Lima", "Nairobi", "Geneva", "Seattle", "Cork", "Naples", "Bergen", "Sydney")
 _JOBS = ("Architect", "Librarian", "Data Analyst", "Product Manager", "Trainer", "Consultant")
 _BIOS = (
-    "I build tools for teachers.", "Maps, music and clean code.", "Slow but steady.", "I answer every question.",
-    "Mostly here at night.", "Two cats and one keyboard.",
+    "I build tools for teachers", "Maps, music and clean code", "Slow but steady", "I answer every question",
+    "Mostly here at night", "Two cats and one keyboard",
 )  # fmt: skip
 
 
@@ -144,7 +145,7 @@ def _new_snippets(land: Ground, rng: random.Random, users: Sequence[int], start:
             "code_snippets", author_id=user, title=title, file_name=file_name, content=content, visibility=visibility
         )
         yield task(
-            f'Create a {visibility.lower()} snippet with the title "{title}", the file name {file_name}'
+            f'Create {a_or_an(visibility.lower())} snippet with the title "{title}", the file name {file_name}'
             f" and the content: {content}",
             "/snippets/new" if start == "form" else "/",
             (StateCheck((row,)),),

@@ -87,7 +87,7 @@ def my_work(task: Task, page: Observation) -> Script:
         waiting = listed(page, r"^[\w ]+ [#!]\d+")
         if not waiting:
             raise ExpertLost(f"nothing to do on {page.url}")
-        page = yield noting(click_it(waiting[0], "it is the first in this order"), f"the first is {waiting[0].name}")
+        page = yield noting(click_it(waiting[0], "it is the first in this order"), f"first is {waiting[0].name}")
         if text := params["text"]:
             page = yield fill(page, "Write a comment", str(text), "this comment was asked for")
             page = yield click(page, "button", "Comment", "the comment is written")

@@ -55,7 +55,7 @@ def issue_fact(seed: int) -> Iterator[Draft]:
 
 
 def _listed_fact(land: Ground, issues: Sequence[Issue]) -> Iterator[Draft]:
-    questions = {"Assignee": "Who is the assignee of the issue", "Milestone": "Which milestone has the issue"}
+    questions = {"Assignee": "Who is the assignee of the issue", "Milestone": "What is the milestone of the issue"}
     shown = [issue for issue in issues if issue in land.first_issues(land.project(issue.project_id))]
     for issue, fact in zip(shown, cycle(questions), strict=False):
         project = land.project(issue.project_id)
@@ -73,7 +73,7 @@ def _listed_fact(land: Ground, issues: Sequence[Issue]) -> Iterator[Draft]:
 
 
 def _fact_of_project(land: Ground, issues: Sequence[Issue]) -> Iterator[Draft]:
-    questions = {"Milestone": "Which milestone has", "Created": "When was", "Assignee": "Who is the assignee of"}
+    questions = {"Milestone": "What is the milestone of", "Created": "When was", "Assignee": "Who is the assignee of"}
     opened = [issue for issue in issues if issue.state == "open"]
     for issue, fact in zip(opened, cycle(questions), strict=False):
         project = land.project(issue.project_id)

@@ -9,6 +9,7 @@ from itertools import cycle, product
 from clickgrad.tasks.code.ground import (
     EMMA,
     Ground,
+    a_or_an,
     alternate,
     ground,
     listing,
@@ -130,7 +131,7 @@ def _full_projects(land: Ground, rng: random.Random, users: Sequence[int], names
         said += ["a README"] if readme else []
         rows = project_rows(land, user, name, readme, (), **values)
         yield task(
-            f'Create a {visibility.lower()} project named "{name}" with {" and ".join(said)}.',
+            f'Create {a_or_an(visibility.lower())} project named "{name}" with {" and ".join(said)}.',
             "/",
             (StateCheck(rows),),
             2 + len(kind) + 2,

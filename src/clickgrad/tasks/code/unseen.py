@@ -6,7 +6,18 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import cycle, product
 
-from clickgrad.tasks.code.ground import CODERS, UNCHANGED, Ground, alternate, ground, listing, sets_of, shuffled, task
+from clickgrad.tasks.code.ground import (
+    CODERS,
+    UNCHANGED,
+    Ground,
+    a_or_an,
+    alternate,
+    ground,
+    listing,
+    sets_of,
+    shuffled,
+    task,
+)
 from clickgrad.tasks.code.running import INVITED_AS, Teams, people_of
 from clickgrad.tasks.code.writing import insert
 from clickgrad.tasks.templates import Draft
@@ -51,7 +62,8 @@ def _requests(land: Ground, rng: random.Random, teams: Teams, start: str, kind: 
             reviewer_id=chosen.get("reviewer"),
             closed=None,
         )
-        said = "".join(f", with {land.name(person)} as {role}" for role, person in chosen.items())
+        parts = [f"{land.name(person)} as {role}" for role, person in chosen.items()]
+        said = f", with {listing(parts)}" if parts else ""
         way = {"form": 0, "list": 1, "home": land.to_project(project, user) + 2}[start]
         where = "" if start == "form" else f" of {project.name}"
         listed = f"{project.path}/merge_requests"
@@ -102,7 +114,7 @@ def _groups(
         said = " and ".join(f"{land.user(person).username} as {role}" for person, role in members)
         way = 2 if start == "home" else 0
         yield task(
-            f'Create a {visibility.lower()} group named "{name}"{f" with the members {said}" if said else ""}.',
+            f'Create {a_or_an(visibility.lower())} group named "{name}"{f" with {said}" if said else ""}.',
             "/" if start == "home" else "/groups/new",
             (StateCheck(tuple(rows)),),
             way + 1 + (visibility != "Private") + 1 + bool(size) + 4 * size + 1,

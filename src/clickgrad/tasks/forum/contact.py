@@ -56,13 +56,13 @@ def message(seed: int) -> Iterator[Draft]:
     return in_turn(
         [
             _letters(all_, rng, "home", 2),
-            _letters(all_, rng, "form", 1),
+            _answers(all_, rng, "home"),
             _answers(all_, rng, "message"),
             _letters_to_authors(all_, rng),
             _letters(all_, rng, "home", 1),
             _read(all_, rng),
             _letters_to_authors(all_, rng),
-            _answers(all_, rng, "home"),
+            _letters(all_, rng, "form", 1),
             _answers(all_, rng, "message"),
             _letters(all_, rng, "home", 3),
             _letters(all_, rng, "user", 1),

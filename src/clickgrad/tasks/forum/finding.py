@@ -131,8 +131,8 @@ def _comment_scores(all_: Known, rng: random.Random) -> Iterator[Draft]:
 
 def compare_posts(seed: int) -> Iterator[Draft]:
     all_, rng = known(seed), random.Random(f"forum.compare_posts {seed}")
-    ladder = (("score", 2), ("date", 4), ("date", 3), ("total", 2), ("joined", 3), ("comments", 3), ("score", 2),
-              ("date", 4), ("joined", 2), ("total", 2), ("joined", 3), ("date", 2))  # fmt: skip
+    ladder = (("score", 2), ("date", 4), ("date", 3), ("total", 2), ("joined", 3), ("joined", 2), ("score", 2),
+              ("date", 4), ("comments", 3), ("total", 2), ("joined", 3), ("date", 2))  # fmt: skip
     return in_turn([_posts_compared(all_, all_.far_posts(rng), what, size) for what, size in ladder])
 
 

@@ -88,13 +88,13 @@ def vote_post(seed: int) -> Iterator[Draft]:
     all_, rng = known(seed), random.Random(f"forum.vote_post {seed}")
     return in_turn(
         [
-            _named_posts(all_, rng, "Downvote", 1, on_post=False),
+            _leading_posts(all_, rng, "Upvote", "comments", ""),
             _named_posts(all_, rng, "Upvote", 1, on_post=True),
             _leading_posts(all_, rng, "Upvote", "top", "month"),
             _leading_posts(all_, rng, "Downvote", "new", ""),
             _changed_votes(all_, rng, on_post=True),
             _posts_of_user(all_, rng, "Upvote"),
-            _leading_posts(all_, rng, "Upvote", "comments", ""),
+            _named_posts(all_, rng, "Downvote", 1, on_post=False),
             _named_posts(all_, rng, "Downvote", 1, on_post=True),
             _named_posts(all_, rng, "Upvote", 4, on_post=False),
             _changed_votes(all_, rng, on_post=False),
@@ -206,7 +206,7 @@ def vote_comment(seed: int) -> Iterator[Draft]:
         [
             _named_comments(all_, rng, "Upvote", page=1, on_post=True),
             _many_comments(all_, rng, "Downvote"),
-            _named_comments(all_, rng, "Downvote", page=1, on_post=False),
+            _named_comments(all_, rng, "Downvote", page=2, on_post=False),
             _named_comments(all_, rng, "Upvote", page=2, on_post=True),
             _comments_of_user(all_, rng, "Upvote", 0),
             _many_comments(all_, rng, "Upvote"),

@@ -51,9 +51,9 @@ def _filled(rng: random.Random, patterns: Sequence[str], topic: str = "") -> str
 def submit_post(seed: int) -> Iterator[Draft]:
     all_, rng = known(seed), random.Random(f"forum.submit_post {seed}")
     # (start, how many forums, with a body, with a URL)
-    ladder = (("home", 2, True, False), ("forum", 1, False, False), ("form", 1, False, False),
+    ladder = (("home", 2, True, False), ("home", 1, True, False), ("form", 1, False, False),
               ("home", 3, False, False),
-              ("home", 1, True, True), ("form", 1, False, False), ("home", 2, True, True), ("home", 1, True, False),
+              ("home", 1, True, True), ("form", 1, False, False), ("home", 2, True, True), ("forum", 1, False, False),
               ("form", 1, False, False), ("home", 2, False, False), ("forum", 1, True, False),
               ("home", 3, True, False))  # fmt: skip
     return in_turn([_submissions(all_, rng, *rung) for rung in ladder])
@@ -107,7 +107,7 @@ def write_comment(seed: int) -> Iterator[Draft]:
     all_, rng = known(seed), random.Random(f"forum.write_comment {seed}")
     return in_turn(
         [
-            _replies(all_, rng, on_post=True),
+            _replies(all_, rng, on_post=False),
             _comments(all_, rng, 1, on_post=True),
             _comments(all_, rng, 3, on_post=False),
             _comments_on_newest(all_, rng),
@@ -116,7 +116,7 @@ def write_comment(seed: int) -> Iterator[Draft]:
             _comments(all_, rng, 1, on_post=False),
             _comments(all_, rng, 1, on_post=True),
             _comments(all_, rng, 2, on_post=False),
-            _replies(all_, rng, on_post=False),
+            _replies(all_, rng, on_post=True),
         ]
     )
 
@@ -205,7 +205,7 @@ def edit_own(seed: int) -> Iterator[Draft]:
         [
             _edited_posts(all_, rng, ("title",), "form"),
             _edited_groups(all_, rng, 3),
-            _edited_comments(all_, rng, on_post=True),
+            _edited_comments(all_, rng, on_post=False),
             _edited_posts(all_, rng, ("body",), "form"),
             _edited_posts(all_, rng, ("title", "body", "url"), "home"),
             _edited_posts(all_, rng, ("body",), "home"),
@@ -214,7 +214,7 @@ def edit_own(seed: int) -> Iterator[Draft]:
             _edited_newest(all_, rng),
             _edited_posts(all_, rng, ("title", "body"), "post"),
             _edited_groups(all_, rng, 2),
-            _edited_comments(all_, rng, on_post=False),
+            _edited_comments(all_, rng, on_post=True),
         ]
     )
 

@@ -237,13 +237,12 @@ def _walk_to_nearest(deck: Deck) -> Draft:
 
 def count_near(seed: int) -> Iterator[Draft]:
     deck = Deck("count_near", seed)
-    # (start, how many places or categories, radius)
+    # (start, or what is counted from home; radius)
     ladder = (
-        ("nearby", 1, "1000"), ("two places", 2, "500"), ("nearby", 1, "1000"), ("page", 1, "500"),
-        ("two categories", 2, "500"), ("nearby", 1, "1000"), ("home", 1, "500"), ("two places", 2, "500"),
-        ("nearby", 1, "250"), ("two categories", 2, "2000"),
+        ("nearby", "1000"), ("two places", "500"), ("nearby", "1000"), ("page", "500"), ("two categories", "500"),
+        ("nearby", "1000"), ("home", "500"), ("two places", "500"), ("nearby", "250"), ("two categories", "2000"),
     )  # fmt: skip
-    for _, (start, _count, radius) in rungs(ladder):
+    for _, (start, radius) in rungs(ladder):
         if start == "two places":
             yield _count_at_two_places(deck, radius)
         elif start == "two categories":

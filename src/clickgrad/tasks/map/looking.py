@@ -28,7 +28,7 @@ def open_page(seed: int) -> Iterator[Draft]:
         "place", "nearest", "share", "far nearby", "nearby", "here", "nearest", "report", "category", "list",
         "nearest", "far nearby",
     )  # fmt: skip
-    for index, kind in rungs(ladder):
+    for _, kind in rungs(ladder):
         place = deck.take()
         params: tuple[tuple[str, Scalar], ...] = (("kind", kind), ("a", place.name))
         if kind == "place":
@@ -37,19 +37,15 @@ def open_page(seed: int) -> Iterator[Draft]:
             start = list_path(deck.data, place)
             yield _page_draft(f"Open the page of {place.name}.", start, f"/place/{place.id}", 2, params)
         elif kind == "share":
-            start = f"/place/{place.id}" if index % 2 else list_path(deck.data, place)
-            yield _page_draft(
-                f"Open the page for sharing {place.name}.", start, f"/place/{place.id}/share", 3 - index % 2, params
-            )
+            start, path = list_path(deck.data, place), f"/place/{place.id}/share"
+            yield _page_draft(f"Open the page for sharing {place.name}.", start, path, 3, params)
         elif kind == "report":
             path = f"/place/{place.id}/report"
             yield _page_draft(f"Open the form to report a problem with {place.name}.", "/", path, 4, params)
         elif kind == "here":
-            at = ("at", place.coordinates)
-            query = {"at": place.coordinates}
-            yield _page_draft(
-                f"Show what is at the coordinates {at[1]}.", "/", "/here", 2, (("kind", kind), at), **query
-            )
+            at = place.coordinates
+            params = (("kind", kind), ("at", at))
+            yield _page_draft(f"Show what is at the coordinates {at}.", "/", "/here", 2, params, at=at)
         elif kind == "category":
             category, town = pairs.pop()
             params = (("kind", kind), ("category", category), ("town", town))

@@ -37,7 +37,7 @@ def shown_m(deck: Deck, start: Place, end: Place, mode: Mode) -> float:
     return float(number) * (1000 if unit == "km" else 1)
 
 
-def _start(deck: Deck, where: str, a: Place, b: Place) -> tuple[str, int, tuple[str, str, Mode]]:
+def _start(where: str, a: Place, b: Place) -> tuple[str, int, tuple[str, str, Mode]]:
     """Where a task starts: the path, the turns until the form is in sight, and what the form then holds."""
     if where == "home":
         return "/", 1, EMPTY_FORM
@@ -64,7 +64,7 @@ def route_fact(seed: int) -> Iterator[Draft]:
             yield _all_modes(deck, a, b, fact)
             continue
         route = deck.route(a, b, mode)
-        path, clicks, form = _start(deck, where, a, b)
+        path, clicks, form = _start(where, a, b)
         question = "How long does it take to {verb}" if fact == "Time" else "What is the {adjective} distance"
         intent = question.format(verb=_VERBS[mode], adjective=_ADJECTIVES[mode])
         yield found_draft(
@@ -81,7 +81,7 @@ def _all_modes(deck: Deck, a: Place, b: Place, fact: str) -> Draft:
     routes = [deck.route(a, b, mode) for mode in MODE_ORDER]
     asked = "How long does it take" if fact == "Time" else "What is the distance"
     shown = [times(one.minutes)[0] if fact == "Time" else lengths(one.meters)[0] for one in routes]
-    intent = f"{asked} from {a.name} to {b.name} by car, by bike and on foot? Give all three."
+    intent = f"{asked} from {a.name} to {b.name} by car, by bike and on foot? Give all three as the site shows them."
     params = (("kind", "all"), *letters((a, b)), ("fact", fact))
     return found_draft(intent, "/", tuple(dict.fromkeys(shown)), 9, params, "includes")
 
@@ -242,7 +242,7 @@ def open_directions(seed: int) -> Iterator[Draft]:
             continue
         a, b = deck.take(), deck.take()
         mode = MODE_ORDER[1 + index % 2] if where in ("route", "swap") else MODE_ORDER[index % 3]
-        path, clicks, form = _start(deck, where, a, b)
+        path, clicks, form = _start(where, a, b)
         turns = clicks + ask_turns(form, (a.name, b.name, mode)) + 1
         intent = f"Show the directions from {a.name} to {b.name} {TRAVEL[mode]}."
         if where == "swap":

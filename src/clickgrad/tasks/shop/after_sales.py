@@ -145,7 +145,7 @@ def return_item(seed: int) -> Iterator[Draft]:
     two = iter([(order, items[:2]) for order, items in left.items() if len(items) > 1])
     comments = cycle(shuffled(rng, sorted(set(RETURN_COMMENTS) - {""})))
     for pile, start, with_comment in cycle(
-        ((one, "home", True), (two, "order", False), (one, "order", False), (two, "home", False), (one, "list", True))
+        ((one, "home", True), (two, "order", False), (one, "order", False), (two, "home", True), (one, "list", True))
     ):
         found = next(pile, None)
         if found is None:
@@ -170,7 +170,7 @@ def _returned(
     ]
     spelled = [f"{name}={quantity}={item.size}" for name, quantity, item in zip(names, pieces, items, strict=True)]
     return Draft(
-        intent=f'Return {" and ".join(wishes)} from order {order.id} with the reason "{reason}"{said}.',
+        intent=f'Return {" and ".join(wishes)} from order {order.id} with the reason "{reason}"{said}',
         start_path=path,
         checks=(StateCheck(tuple(rows)),),
         # for each: Return an Item, item, [quantity,] reason, [comment,] Request Return; at last exit

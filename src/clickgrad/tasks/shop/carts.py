@@ -13,6 +13,7 @@ from clickgrad.tasks.shop.records import (
     deleted,
     in_turn,
     inserted,
+    listed,
     put_in_cart,
     records,
     shuffled,
@@ -36,7 +37,7 @@ def cart_edit(seed: int) -> Iterator[Draft]:
     coupled = iter(shuffled(rng, shop.with_coupon))
     return in_turn(
         _cart_drafts(shop, rng, single, "quantity", cycle(("/cart", "/"))),
-        _cart_drafts(shop, rng, most, "change two, remove one", cycle(("/",))),
+        _cart_drafts(shop, rng, most, "change two, remove one, coupon", cycle(("/",))),
         _cart_drafts(shop, rng, single, "coupon", cycle(("/", "/cart"))),
         _cart_drafts(shop, rng, two, "change and remove", cycle(("/", "/cart"))),
         _cart_drafts(shop, rng, most, "change three, coupon", cycle(("/",))),
@@ -71,7 +72,7 @@ def _cart_drafts(
         wishes += [f"apply the coupon {code.code}"] if code else []
         path = next(paths)
         yield Draft(
-            intent=f"In my cart, {_listed(wishes)}.",
+            intent=f"In my cart, {listed(wishes)}.",
             start_path=path,
             checks=(StateCheck(tuple(rows)),),
             expert_turns=(path == "/") + 2 * len(changed) + len(removed) + 2 * bool(code) + 1,
@@ -99,10 +100,6 @@ def _uncoupled(shop: Records, customers: Iterator[int]) -> Iterator[Draft]:
 
 def _name(shop: Records, item: CartItem) -> str:
     return shop.products[item.product_id].name
-
-
-def _listed(wishes: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(wishes[:-1]), wishes[-1])))
 
 
 # --- several products -----------------------------------------------------------------------------------------------
@@ -145,7 +142,7 @@ def _several(shop: Records, lines: list[Line], target: str) -> Draft:
         for line in lines
     ]
     return Draft(
-        intent=f"Add {_listed(wishes)} to {'the cart' if target == 'cart' else 'my wish list'}.",
+        intent=f"Add {listed(wishes)} to {'the cart' if target == 'cart' else 'my wish list'}.",
         start_path="/",
         checks=(StateCheck(tuple(rows)),),
         expert_turns=sum(3 + (line.quantity > 1) + bool(line.size) for line in lines) + 1,

@@ -8,7 +8,7 @@ from itertools import cycle
 from operator import attrgetter
 
 from clickgrad.tasks.shop.finding import UNTOUCHED, list_url
-from clickgrad.tasks.shop.records import Records, in_turn, records
+from clickgrad.tasks.shop.records import Records, in_turn, listed, records
 from clickgrad.tasks.templates import Draft
 from clickgrad.types import AnswerCheck, Check
 from clickgrad.worlds.pages import money
@@ -19,8 +19,8 @@ from clickgrad.worlds.shop.listing import PAGE_SIZE, SORTS
 _QUESTIONS: dict[str, tuple[str, Callable[[Product], int], bool, int]] = {
     "cheapest": ("Which is the cheapest", attrgetter("price_cents"), False, 1),
     "dearest": ("Which is the most expensive", attrgetter("price_cents"), True, 1),
-    "most": ("Of which are more in stock", attrgetter("stock"), True, 2),
-    "fewest": ("Of which are fewer in stock", attrgetter("stock"), False, 2),
+    "most": ("Which has the most in stock", attrgetter("stock"), True, 2),
+    "fewest": ("Which has the fewest in stock", attrgetter("stock"), False, 2),
 }
 
 
@@ -28,7 +28,7 @@ def compare_products(seed: int) -> Iterator[Draft]:
     """The prices are in the list a search gives; the stock is on the product's page."""
     shop, rng = records(seed), random.Random(f"shop.compare_products {seed}")
     items = iter(shop.ladder_products(rng))
-    ladder = (("cheapest", 2), ("most", 4), ("dearest", 3), ("sum", 5), ("fewest", 5), ("most", 3), ("sum", 2))
+    ladder = (("cheapest", 2), ("most", 5), ("dearest", 3), ("sum", 5), ("fewest", 6), ("most", 3), ("sum", 2))
     for kind, many in cycle(ladder):
         chosen = [item for item, _ in zip(items, range(many), strict=False)]
         if len(chosen) < many:
@@ -43,7 +43,7 @@ def _comparison(kind: str, chosen: list[Product]) -> Draft | None:
     params = (("kind", kind), *((f"product{number}", name) for number, name in enumerate(names)))
     if kind == "sum":
         total = money(sum(item.price_cents for item in chosen))
-        intent = f"What is the sum of the prices of {', '.join(names[:-1])} and {names[-1]}?"
+        intent = f"What is the sum of the prices of {listed(names)}?"
         return Draft(intent, "/", (AnswerCheck((total,)), UNTOUCHED), len(chosen) + 1, params)
     question, value, most, each = _QUESTIONS[kind]
     first, second = sorted(chosen, key=value, reverse=most)[:2]
@@ -77,7 +77,7 @@ def _pick(shop: Records, rng: random.Random, names: tuple[str, ...]) -> tuple[Ca
         "brand": model.brand,
         "color": model.color,
         "max": str((dollars // 10 + rng.randint(1, 3)) * 10),
-        "min": str(max(dollars // 10 - rng.randint(0, 2), 0) * 10 or 5 * (dollars >= 5) or 1),
+        "min": str(max(dollars // 10 - rng.randint(0, 2), 0) * 10 or 4),
         "stock": "1",
     }
     return category, {name: values[name] for name in values if name in names}
@@ -96,13 +96,13 @@ def _matching(shop: Records, category: Category, settings: dict[str, str]) -> li
 
 
 def _describe(category: Category, settings: dict[str, str]) -> str:
-    """Kitchen products of the color Red, of the brand Acorn, with a min price of 10, ..."""
+    """Kitchen products of the color Red, of the brand Acorn and with a min price of 10"""
     words = {
         "color": "of the color {}", "brand": "of the brand {}", "min": "with a min price of {}",
         "max": "with a max price of {}", "stock": "in stock",
     }  # fmt: skip
     parts = [text.format(settings[name]) for name, text in words.items() if name in settings]
-    return f"{category.name} products {', '.join(parts)}"
+    return f"{category.name} products {listed(parts)}"
 
 
 def _draft(

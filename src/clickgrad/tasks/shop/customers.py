@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from itertools import cycle
 
-from clickgrad.tasks.shop.records import EMMA, Records, deleted, in_turn, inserted, records, shuffled, updated
+from clickgrad.tasks.shop.records import EMMA, Records, deleted, in_turn, inserted, listed, records, shuffled, updated
 from clickgrad.tasks.templates import Draft
 from clickgrad.types import RowChange, Scalar, StateCheck
 from clickgrad.worlds.people import FIRST_NAMES, LAST_NAMES
@@ -153,7 +153,7 @@ def account_edit(seed: int) -> Iterator[Draft]:
         chosen = {name: values[name] for name in fields}
         wishes = [f"set the {name} to {value}" for name, value in chosen.items() if name != "newsletter"]
         wishes += [f"turn the newsletter {'on' if values['newsletter'] else 'off'}"] if "newsletter" in fields else []
-        intent = f"In my account, {' and '.join(filter(None, (', '.join(wishes[:-1]), wishes[-1])))}."
+        intent = f"In my account, {listed(wishes)}."
         rows = StateCheck((updated("customers", id_, **{name: _stored(value) for name, value in chosen.items()}),))
         turns = clicks[path] + len(chosen) + 2
         yield _draft(shop, id_, intent, path, rows, turns, **{name: chosen.get(name) for name in values})
@@ -198,8 +198,8 @@ def _messages(
     for subject, text in texts:
         id_, (path, other_email) = next(people), next(ladder)
         email = _some_email(rng) if other_email else shop.shopper(id_)
-        reply = f" and the email {email}" if other_email else ""
-        intent = f'Send the shop a message with the subject {subject}, the text "{text}"{reply}.'
+        reply = f", the email {email}" if other_email else ""
+        intent = f'Send the shop a message with the subject {subject}{reply} and the text "{text}"'
         rows = StateCheck((inserted("contact_messages", customer_id=id_, email=email, subject=subject, text=text),))
         turns = 2 * (path == "/") + other_email + 4  # subject, text, Send Message, exit
         params = {"subject": subject, "text": text, "email": email if other_email else None, "subscribe": None}

@@ -30,14 +30,15 @@ def spending(seed: int) -> Iterator[Draft]:
     """Over several orders, mostly of customers whose list has more than one page."""
     shop, rng = records(seed), random.Random(f"shop.spending {seed}")
     frequent = shuffled(rng, (id_ for id_, orders in shop.orders_of.items() if len(orders) > PAGE_SIZE))
+    half = len(frequent) // 2
     others = shuffled(rng, (id_ for id_, orders in shop.orders_of.items() if 3 <= len(orders) <= PAGE_SIZE))
     return in_turn(
         _month_sums(shop, rng, frequent, "/"),
-        _month_pieces(shop, rng, shuffled(rng, frequent), "/"),
+        _month_pieces(shop, frequent[:half], "/"),
         _status_counts(shop, rng, shuffled(rng, frequent)),
-        _month_pieces(shop, rng, shuffled(rng, frequent), "/orders"),
+        _month_pieces(shop, frequent[half:], "/orders"),
         _highest(shop, shuffled(rng, frequent), "/"),
-        _highest(shop, shuffled(rng, others), "/orders"),
+        _highest(shop, shuffled(rng, others), "/"),
     )
 
 
@@ -65,11 +66,13 @@ def _month_sums(shop: Records, rng: random.Random, customers: list[int], path: s
             yield _draft(shop, id_, intent, path, turns, money(total), kind="sum", month=name)
 
 
-def _month_pieces(shop: Records, rng: random.Random, customers: list[int], path: str) -> Iterator[Draft]:
+def _month_pieces(shop: Records, customers: list[int], path: str) -> Iterator[Draft]:
     """Every order of the month is opened and left again."""
     for id_ in customers:
-        orders, month = shop.orders_of[id_], _busy_month(shop, rng, id_)
-        if month:
+        orders = shop.orders_of[id_]
+        # The month with the most orders, the latest of such months.
+        many, month = max((many, month) for month, many in Counter(order.created[:7] for order in orders).items())
+        if many > 1:
             name = _month_name(month)
             own = [order for order in orders if order.created[:7] == month]
             pieces = sum(item.quantity for order in own for item in shop.items_of[order.id])
@@ -106,7 +109,7 @@ def _highest(shop: Records, customers: list[int], path: str) -> Iterator[Draft]:
 
 def latest_order(seed: int) -> Iterator[Draft]:
     shop, rng = records(seed), random.Random(f"shop.latest_order {seed}")
-    kinds = ("status", "most of 4", "dearest", "brand", "pieces", "most of 3", "stock", "tracking", "most of 5")
+    kinds = ("status", "most of 5", "dearest", "brand", "most of 4", "pieces", "stock", "most of 6", "tracking")
     return in_turn(*(_latest_drafts(shop, shuffled(rng, shop.orders_of), kind) for kind in kinds))
 
 
@@ -172,7 +175,7 @@ def find_order(seed: int) -> Iterator[Draft]:
             fresh = [item.product_id for item in shop.items_of[order.id] if bought[item.product_id] == 1]
             if fresh:
                 wanted.setdefault(place, []).append((id_, rng.choice(fresh), order))
-    rungs = (0, 3, 1, 4, 2, 6, 3, 5, 4, 7)
+    rungs = (0, 4, 1, 5, 2, 6, 3, 7, 4, 7)
     piles = {place: iter(shuffled(rng, found)) for place, found in wanted.items()}
     kinds = ("number", "date", "pieces")
     for place, kind, path in zip(cycle(rungs), cycle(kinds), cycle(("/", "/orders")), strict=False):
@@ -188,7 +191,10 @@ def _found(shop: Records, id_: int, product_id: int, order: Order, kind: str, pa
     intent, answers = {
         "number": (f"Which of my orders contains {name}? Give its number.", (str(order.id), f"Order {order.id}")),
         "date": (f"On what date did I order {name}?", (day(order.created),)),
-        "pieces": (f"I ordered {name} once. How many pieces?", (str(quantity), f"{quantity} pieces")),
+        "pieces": (
+            f"I ordered {name} once. How many pieces?",
+            (str(quantity), f"{quantity} piece{'s' if quantity > 1 else ''}"),
+        ),
     }[kind]
     # Each wrong one costs a click and a way back; after the sixth, Next; then the right one and the answer.
     turns = 2 * place + place // PAGE_SIZE + 2

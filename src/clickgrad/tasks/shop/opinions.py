@@ -26,7 +26,7 @@ def review_fact(seed: int) -> Iterator[Draft]:
         _comparisons(shop, rng, shuffled(rng, often), 3),
         _stars(shop, rng, reviewed[half:]),
         _counts(shop, rng, often),
-        _comparisons(shop, rng, shuffled(rng, often), 2),
+        _comparisons(shop, rng, shuffled(rng, often), 3),
         _lowest(shop, shuffled(rng, often)),
     )
 

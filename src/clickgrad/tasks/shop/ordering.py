@@ -8,7 +8,7 @@ from itertools import combinations, cycle, islice, product
 from typing import NamedTuple
 
 from clickgrad.tasks.shop.finding import SUPERLATIVES, best_of
-from clickgrad.tasks.shop.records import EMMA, Line, Purchase, Records, placed, records, shuffled
+from clickgrad.tasks.shop.records import EMMA, Line, Purchase, Records, listed, placed, records, shuffled
 from clickgrad.tasks.templates import Draft
 from clickgrad.types import Scalar, StateCheck
 from clickgrad.worlds.shop.data import PAYMENT_METHODS, SHIPPING_CENTS, Address, Product, Promotion
@@ -76,7 +76,7 @@ def buy_product(seed: int) -> Iterator[Draft]:
     # (start, plain products, products in a size, whether more than one piece, whether a coupon)
     ladder = (
         ("product", 0, 1, True, False), ("home", 2, 0, False, True), ("home", 1, 1, True, False),
-        ("home", 3, 0, False, False), ("home", 0, 1, True, True), ("home", 2, 0, True, False),
+        ("home", 3, 0, True, False), ("home", 0, 1, True, True), ("home", 2, 0, True, True),
     )  # fmt: skip
     for (start, many, in_size, pieces, with_coupon), choice in zip(
         cycle(ladder), _choices(shop, rng, EMMA), strict=False
@@ -104,7 +104,7 @@ def _purchase(
     with_coupon = f"the coupon {coupon.code}, " if coupon else ""
     adding = sum((line.quantity > 1) + bool(line.size) + 1 for line in lines)
     return Draft(
-        intent=f"Buy {' and '.join(names)} with {with_coupon}{_wishes(choice)}.",
+        intent=f"Buy {listed(names)} with {with_coupon}{_wishes(choice)}.",
         start_path=path,
         checks=(StateCheck(placed(shop, Purchase(EMMA, lines, *choice, coupon))),),
         # to the first product, to the others, into the cart, [code, Apply Coupon,] Checkout, the form, exit

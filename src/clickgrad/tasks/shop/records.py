@@ -139,6 +139,11 @@ def in_turn(*kinds: Iterator[Draft]) -> Iterator[Draft]:
                 yield draft
 
 
+def listed(parts: Sequence[str]) -> str:
+    """a, b and c."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ STORE_QUESTIONS: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ("Returns", "Within how many days does the shop refund a return?", "within ", " days", ("10", "10 days")),
     ("Payment Methods", "What is the limit for cash on delivery?", "limited to ", " by", ("$200.00",)),
     ("Gift Cards", "For how many years is a gift card valid?", "valid for ", " years", ("3", "3 years")),
-    ("Size Guide", "How many liters does a Medium suitcase hold?", "Medium ", " liters", ("60", "60 liters")),
+    ("Size Guide", "How many liters does a Medium suitcase hold?", "liters, Medium ", " liters", ("60", "60 liters")),
     ("Size Guide", "How many cm does a Large hat fit?", "Large ", " cm", ("60", "60 cm")),
     ("Care Guide", "At how many degrees should wool be washed?", "hand at ", " degrees", ("30", "30 degrees")),
     ("Our Stores", "In which street is the Boston store?", "Boston: ", ",", ("4 Park Avenue", "Park Avenue")),

@@ -52,7 +52,7 @@ def add_issues(
     for number, (moment, (kind, title), due) in enumerate(
         zip(_moments(rng, len(titles)), titles, due_dates, strict=True), 1
     ):
-        is_open = rng.random() < 0.68
+        is_open = number > 1 and (rng.random() < 0.68 or number > len(titles) - 3)  # every project has some of both
         closed = None if is_open else _stamp(moment + (NOW - moment) * rng.random())
         fitting = [item.id for item in milestones if not is_open or item.state == "open"]
         issue = shelf.add(

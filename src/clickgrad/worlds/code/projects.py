@@ -18,7 +18,7 @@ from clickgrad.worlds.code.listing import (
     select_projects,
 )
 from clickgrad.worlds.code.pages import Visit, render
-from clickgrad.worlds.code.repository import commits_on, entries
+from clickgrad.worlds.code.repository import commit_line, commits_on, entries
 from clickgrad.worlds.code.words import LANGUAGES
 from clickgrad.worlds.pages import redirect
 
@@ -78,7 +78,7 @@ def project(visit: Visit) -> Response:
         "project.html",
         line=project_line(row),
         commits=count,
-        latest=latest,
+        latest=commit_line(latest) if latest else None,
         files=entries(visit.db, place.project.id, ""),
         readme=readme[0].splitlines() if readme else [],
         upstream=upstream,

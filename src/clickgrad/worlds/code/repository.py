@@ -190,7 +190,7 @@ def commits(visit: Visit) -> Response:
     author = choose(visit, "author", "Author", {"": "Anyone"} | dict(authors))
     if author.chosen:
         sql, params = f"{sql} AND u.username = ?", (*params, author.chosen)
-    page = paged(visit, f"{sql} ORDER BY c.created DESC, c.id DESC", params, _commit_line, LONG_PAGE)
+    page = paged(visit, f"{sql} ORDER BY c.created DESC, c.id DESC", params, commit_line, LONG_PAGE)
     return draw(visit, place, "commits.html", page=page, choices=(branch, author))
 
 
@@ -203,7 +203,7 @@ def commit(visit: Visit) -> Response:
     ).fetchone()
     if row is None:
         raise NOT_FOUND
-    return draw(visit, place, "commit.html", line=_commit_line(row))
+    return draw(visit, place, "commit.html", line=commit_line(row))
 
 
 def contributors(visit: Visit) -> Response:
@@ -217,7 +217,7 @@ def contributors(visit: Visit) -> Response:
     return draw(visit, place, "contributors.html", people=people)
 
 
-def _commit_line(row: tuple[object, ...]) -> CommitLine:
+def commit_line(row: tuple[object, ...]) -> CommitLine:
     *columns, author, username = row
     return CommitLine(Commit(*columns), str(author), str(username))  # type: ignore[arg-type]  # SELECT c.*
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -249,9 +250,11 @@ def _votes(rng: random.Random, targets: Sequence[Post | Comment]) -> Iterator[tu
 
 def _before_votes(posts: Sequence[Post], votes: Sequence[PostVote]) -> Iterator[Post]:
     """So that with their votes they come to the scores they were given."""
+    sums = Counter[int]()
+    for vote in votes:
+        sums[vote.post_id] += vote.value
     for post in posts:
-        votes_sum = sum(vote.value for vote in votes if vote.post_id == post.id)
-        yield replace(post, base_score=post.base_score - votes_sum)
+        yield replace(post, base_score=post.base_score - sums[post.id])
 
 
 def _messages(rng: random.Random, writer: Writer, users: Sequence[User]) -> Iterator[Message]:

@@ -15,7 +15,7 @@ from clickgrad.worlds.map.drawing import Pin
 from clickgrad.worlds.map.geometry import Point, coordinates
 from clickgrad.worlds.map.network import MODES, Mode
 from clickgrad.worlds.map.pages import PAGE_SIZE, Visit, one_line, paging, panel, render, seed_of
-from clickgrad.worlds.map.routing import Route, Spot, find_route, nearest_spot
+from clickgrad.worlds.map.routing import Spot, find_route, nearest_spot
 from clickgrad.worlds.map.search import Query, read_coordinates
 from clickgrad.worlds.map.terrain import terrain
 from clickgrad.worlds.map.view import WHOLE, fit
@@ -33,10 +33,6 @@ class End:
     point: Point = (0, 0)
     error: str = ""
     meant: tuple[str, ...] = ()  # names to choose from
-
-
-def route_between(seed: int, start: Place, end: Place, mode: Mode) -> Route:
-    return find_route(seed, start.spot, end.spot, mode)
 
 
 def directions(visit: Visit) -> Response:

@@ -110,7 +110,7 @@ def _use(kind: RoadKind, style: str, width: float, dashes: str = "") -> str:
 def _built(view: View, kinds: Sequence[RoadKind]) -> Iterator[str]:
     """Built-up land, and on it houses on both sides of a street: a broad dashed line, whose middle is then covered."""
     streets = [kind for kind in kinds if kind in _HOUSES]
-    yield from (_use(kind, "built", 230 if "street" in streets else 430) for kind in streets)
+    yield from (_use(kind, "built", 230 if "street" in streets else 600) for kind in streets)
     if view.zoom >= _BUILDINGS_FROM:
         yield from (_use(kind, "house", 74, _HOUSES[kind]) for kind in streets)
         yield from (_use(kind, "yard", 32) for kind in streets)

@@ -82,7 +82,7 @@ def nearest_spot(network: Network, point: Point) -> Spot:
     return Spot(road.id, gap(road)[1] * road.length)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def find_route(seed: int, start: Spot, end: Spot, mode: Mode) -> Route:
     network = terrain(seed).network
     legs = _same_road(network, start, end, mode) or _search(network, start, end, mode)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from clickgrad.worlds.map.geometry import Point, coordinates
 from clickgrad.worlds.map.land import HEIGHT, WIDTH
 
-PANEL = (860, 664)  # pixels of the panel beside the text, on a screen of 1280 x 720
+PANEL = (840, 664)  # pixels of the panel beside the text, on a screen of 1280 x 720
 WIDTHS = (28_000, 12_000, 5_200, 2_400, 1_200, 640)  # meters across, from the whole region to a few houses
 _PAN = 0.4  # share of the view by which a step moves it
 

@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 from clickgrad.worlds.pages import NOT_FOUND
 from clickgrad.worlds.shop.listing import RATED, SORTS, RatedProduct, list_products, rated
 from clickgrad.worlds.shop.pages import Visit, render
+from clickgrad.worlds.shop.pictures import CATEGORY_ICONS, SHELF
 from clickgrad.worlds.shop.rows import Review
 
 MAX_SEARCH_WORDS = 10
@@ -17,7 +18,8 @@ REVIEWS_SHOWN = 3  # beside the product; the others have a page of their own
 def home(visit: Visit) -> Response:
     categories = visit.db.execute("SELECT slug, name FROM categories ORDER BY name").fetchall()
     featured = visit.db.execute(f"{RATED} WHERE p.featured AND p.enabled ORDER BY p.id LIMIT 6")
-    return render(visit, "home.html", categories=categories, featured=[rated(row) for row in featured])
+    items = [rated(row) for row in featured]
+    return render(visit, "home.html", categories=categories, featured=items, icons=CATEGORY_ICONS, shelf=SHELF)
 
 
 def category(visit: Visit) -> Response:

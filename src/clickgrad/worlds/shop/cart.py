@@ -82,12 +82,12 @@ def add_to_cart(visit: Visit) -> Response:
     typed, size = visit.typed("quantity"), visit.typed("size")
     quantity = parse_quantity(typed, left_to_buy(visit.db, customer, product))
     errors = wrong(
-        size="Choose a size." if product.sizes and size not in product.size_options else "",
+        size="Choose a size." if product.size_options and size not in product.size_options else "",
         quantity=quantity if isinstance(quantity, str) else "",
     )
     if errors or isinstance(quantity, str):
         return product_page(visit, item, typed, size, errors)
-    put_in_cart(visit.db, customer, product.id, size if product.sizes else "", quantity)
+    put_in_cart(visit.db, customer, product.id, size if product.size_options else "", quantity)
     return redirect("/cart")
 
 

@@ -10,6 +10,17 @@ from markupsafe import Markup
 # noun -> its shape, one to a line of the drawing
 SHAPES = dict(re.findall(r'<g id="(\w+)">(.*)</g>', Path(__file__).with_suffix(".svg").read_text("utf-8")))
 
+# category -> the noun that stands for it on the home page
+CATEGORY_ICONS = {
+    "Bath": "Towel", "Garden": "Birdhouse", "Kitchen": "Teapot", "Lighting": "Lamp",
+    "Office": "Pen", "Sports": "Ball", "Toys": "Bear", "Travel": "Suitcase",
+}  # fmt: skip
+# what stands beside the shop's name there
+SHELF = (
+    ("Kettle", "Red"), ("Lantern", "Yellow"), ("Castle", "White"),
+    ("Umbrella", "Blue"), ("Pot", "Orange"), ("Kite", "Purple"),
+)  # fmt: skip
+
 
 def picture(name: str, color: str) -> Markup:
     """Of the product with that name: its last word says what it is."""

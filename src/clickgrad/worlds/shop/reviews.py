@@ -65,7 +65,7 @@ def write_review(visit: Visit) -> Response:
     errors = draft.errors()
     if errors:
         return render(visit, "review.html", 422, product=product, draft=draft, errors=errors)
-    nickname = customer.name.split()[0]
+    nickname = customer.name.partition(" ")[0]
     visit.db.execute(
         "INSERT INTO reviews (product_id, customer_id, nickname, stars, title, text, created, status)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, 'Pending')",

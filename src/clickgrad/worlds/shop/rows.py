@@ -33,7 +33,7 @@ class Product:
 
     @property
     def size_options(self) -> tuple[str, ...]:
-        return tuple(self.sizes.split(",")) if self.sizes else ()
+        return tuple(size.strip() for size in self.sizes.split(",") if size.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Promotion:
 
     def discount_cents(self, goods_cents: int, shipping_cents: int) -> int:
         if self.kind == "Percent":
-            return goods_cents * self.amount // 100
+            return min(goods_cents * self.amount // 100, goods_cents)
         return shipping_cents if self.kind == "Free shipping" else min(self.amount, goods_cents)
 
 

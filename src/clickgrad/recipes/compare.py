@@ -1,0 +1,32 @@
+"""Compare: what two evaluations made of the same tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clickgrad.errors import UserError
+from clickgrad.recipes.run_folder import TRAJECTORIES
+from clickgrad.report.compare import Comparison, compare
+from clickgrad.report.episodes import Episode
+from clickgrad.report.index import TrajectoryIndex
+
+
+def compare_runs(a: Path, b: Path) -> Comparison:
+    comparison = compare(_episodes(a), _episodes(b))
+    if not comparison.pairs.n:
+        why = comparison.unpaired[0][1] if comparison.unpaired else "no episodes"
+        raise UserError(f"{a} and {b} have no judged episode of the same task and attempt in common ({why})")
+    return comparison
+
+
+def _episodes(run: Path) -> list[Episode]:
+    path = run / TRAJECTORIES / "evaluate.jsonl.zst"
+    if not path.is_file():
+        stages = sorted(folder.name for folder in run.glob("evaluate-*"))
+        hint = f"give one of its stages: {', '.join(stages)}" if stages else "`clickgrad evaluate --run` makes one"
+        raise UserError(f"{run} is no evaluation: {hint}")
+    index = TrajectoryIndex(path)
+    index.refresh()
+    if index.skipped:
+        raise UserError(f"{path}: {index.skipped[0]}; a comparison needs all of it")
+    return [entry.episode for entry in index.entries]

@@ -1,0 +1,114 @@
+"""A stored trajectory as the player shows it. Takes records of any version: what is missing is left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from clickgrad.agent.prompt import PLACEHOLDER, page_lines
+from clickgrad.report.index import SUFFIX
+from clickgrad.types import Observation
+
+Plain = Mapping[str, Any]
+
+
+def show_trajectory(record: Plain, screenshots: Sequence[Path], file: Path) -> dict[str, Any]:
+    verdict, task = record.get("verdict") or {}, record["task"]
+    return {
+        "checks": task.get("checks", []),
+        "start_url": task.get("start_url", ""),
+        "user": task.get("user"),
+        "expert_turns": task.get("expert_turns"),
+        "outcome": verdict.get("outcome", ""),
+        "results": verdict.get("results", []),
+        "second": _second_verdict(file, str(record["episode"])),
+        "evidence": record.get("evidence"),
+        "prompt_format": record.get("prompt_format", ""),
+        "seed": record.get("seed"),
+        "placeholder": PLACEHOLDER,
+        "turn_list": [_show_turn(turn, screenshots) for turn in record["turns"]],
+    }
+
+
+def _show_turn(turn: Plain, screenshots: Sequence[Path]) -> dict[str, Any]:
+    observation, completion, action = turn.get("observation") or {}, turn["completion"], turn.get("action") or {}
+    element = _acted_on(observation, action)
+    lines, picture = _lines(observation), turn.get("screenshot")
+    return {
+        "url": observation.get("url", ""),
+        "title": observation.get("title", ""),
+        "lines": list(lines),
+        "acted_line": _line_of(element, lines),
+        "reply": str(completion.get("text", "")),
+        "logprobs": completion.get("logprobs", []),
+        "finish": completion.get("finish", ""),
+        "policy_version": completion.get("policy_version"),
+        "action": describe(action, element),
+        "parsed": action.get("is") != "Unparsable",
+        "element": element,
+        "prompt_tokens": len(turn.get("prompt_ids", ())),
+        "policy_s": turn.get("policy_s", 0.0),
+        "browser_s": turn.get("browser_s", 0.0),
+        "screenshot": picture if picture and any((place / str(picture)).is_file() for place in screenshots) else None,
+    }
+
+
+def _lines(observation: Plain) -> Sequence[str]:
+    return page_lines(
+        Observation(
+            url=str(observation.get("url", "")),
+            title=str(observation.get("title", "")),
+            lines=tuple(map(str, observation.get("lines", ()))),
+            elements=(),
+            tabs=tuple(map(str, observation.get("tabs", ()))),
+            tab=int(observation.get("tab", 0)),
+            notice=str(observation.get("notice", "")),
+        )
+    )
+
+
+def _acted_on(observation: Plain, action: Plain) -> Plain | None:
+    number = action.get("element")
+    found = (element for element in observation.get("elements", ()) if element.get("id") == number)
+    return next(found, None) if number is not None else None
+
+
+def _line_of(element: Plain | None, lines: Sequence[str]) -> int | None:
+    """Where the page text shows it, in either rendering: `link Mugs [3]`, `<a id="3"> Mugs </a>`."""
+    if element is None:
+        return None
+    role, outline, html = str(element.get("role")), f"[{element['id']}]", f' id="{element["id"]}"'
+    for number, line in enumerate(lines):
+        if (line.startswith(role) and outline in line.split()) or (line.startswith("<") and html in line):
+            return number
+    return None
+
+
+def describe(action: Plain, element: Plain | None) -> str:
+    """`Click link "Mugs" [3]`, `Type "blue" into textbox "Search" [5]`, `Exit "$12.50"`."""
+    kind = str(action.get("is", "?"))
+    if kind == "Unparsable":
+        return f"no action: {action.get('reason', '')}"
+    target = ""
+    if "element" in action:
+        named = f'{element.get("role", "")} "{element.get("name", "")}" ' if element else ""
+        target = f"{named}[{action['element']}]"
+    words = next((str(action[name]) for name in ("text", "option", "message") if name in action), None)
+    if words is None:
+        tab = f" {action['tab']}" if "tab" in action else ""
+        return f"{kind}{tab} {target}".strip()
+    return f'{kind} "{words}" {"in " if target else ""}{target}'.strip()
+
+
+def _second_verdict(file: Path, episode: str) -> Any:
+    """What the last `clickgrad rejudge` said of this episode; None when it was not asked."""
+    stem = file.name.removesuffix(SUFFIX)
+    files = sorted(file.parent.glob(f"{stem}.rejudged-*.json"), key=lambda path: (len(path.name), path.name))
+    if not files:
+        return None
+    try:
+        return json.loads(files[-1].read_text("utf-8")).get(episode)
+    except (OSError, ValueError, AttributeError):
+        return None
