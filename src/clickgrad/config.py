@@ -93,6 +93,13 @@ class EvaluateSection(Section):
     temperature: float = Field(0.0, ge=0)  # 0 is greedy
 
 
+class LogSection(Section):
+    """Besides metrics.jsonl, which is always written."""
+
+    tensorboard: bool = False  # event files in the run folder
+    wandb: str = ""  # a project at Weights & Biases
+
+
 class Config(Section):
     seed: int = 0
     model: ModelSection = ModelSection()
@@ -103,17 +110,18 @@ class Config(Section):
     clone: CloneSection = CloneSection()
     reinforce: ReinforceSection = ReinforceSection()
     evaluate: EvaluateSection = EvaluateSection()
+    log: LogSection = LogSection()
 
 
 COMMON = ("seed", "model", "tasks", "agent", "rollout")
 READ_BY = {  # which sections a command looks at; `--set` on any other would be silent, so it is refused
     "demos": ("seed", "tasks", "agent", "rollout", "clone"),
-    "clone": (*COMMON, "lora", "clone"),
-    "reinforce": (*COMMON, "lora", "reinforce"),
+    "clone": (*COMMON, "lora", "clone", "log"),
+    "reinforce": (*COMMON, "lora", "reinforce", "log"),
     "evaluate": (*COMMON, "evaluate"),
     "prove": ("seed", "tasks", "agent", "rollout", "evaluate"),
     "replay": ("tasks", "agent", "rollout"),
-    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate"),
+    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate", "log"),
 }
 
 

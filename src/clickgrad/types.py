@@ -130,7 +130,7 @@ class Element:
     name: str
     value: str = ""
     options: tuple[str, ...] = ()  # of a select, as visible text
-    # Left, top, width, height in the viewport, for people who look on. Fonts decide it, so it makes no two pages differ.
+    # Left, top, width, height in the viewport, for people who look on. Fonts decide it: no two pages differ by it.
     box: tuple[int, int, int, int] | None = field(default=None, compare=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import psutil
@@ -60,6 +61,18 @@ async def test_the_outline_keeps_what_a_person_sees_and_says_nothing_twice(chrom
         "button More [12] (collapsed)",
     )
     await session.close()
+
+
+async def test_an_element_knows_where_it_is_seen(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/outline")
+    elements = (await session.observe()).elements
+    for element in elements:
+        assert element.box is not None
+        left, top, width, height = element.box
+        assert min(width, height) > 0
+        assert -width < left < 1280
+        assert -height < top < 720
+    assert replace(elements[0], box=None) == elements[0], "fonts decide the place, so it makes no two pages differ"
 
 
 async def test_the_html_rendering_has_the_same_ids(hosts: dict[str, str]) -> None:

@@ -61,10 +61,11 @@ def test_train_goes_through_all_stages_and_a_second_time_skips_them(tmp_path: Pa
 
 
 def test_the_expert_passes_and_giving_up_fails(tmp_path: Path) -> None:
-    common = ["--set", "evaluate.limit=6", "--set", "rollout.concurrency=2", "--json"]
+    common = ["--set", "evaluate.limit=6", "--set", "rollout.concurrency=2", "--set", "agent.max_turns=20"]
+    common.append("--json")
     expert = run(["evaluate", "--policy", "scripted:expert", "--run", "expert", *common], tmp_path)
     noop = run(["evaluate", "--policy", "scripted:noop", "--run", "noop", *common], tmp_path)
     assert json.loads(expert.stdout)["success"]["passed"] == 6, expert.stderr
     assert json.loads(noop.stdout)["success"] == {
-        "rate": 0.0, "passed": 0, "n": 6, "low": 0.0, "high": 0.3903, "infra_failed": 0,
+        "rate": 0.0, "passed": 0, "n": 6, "low": 0.0, "high": 0.3903, "infra_failed": 0, "unjudged": 0,
     }  # fmt: skip

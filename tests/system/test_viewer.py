@@ -193,6 +193,7 @@ def test_runs_are_listed_with_what_could_not_be_read(viewer: Viewer, page: Page)
     page.click('[data-run="odd"] a')
     page.wait_for_selector(".item >> text=format 99")
     page.goto(f"{viewer.url}/#/metrics?run=odd")
+    page.wait_for_selector('figure[data-metric="loss"]')
     assert page.locator('figure[data-metric="loss"] circle').count() == 1
 
 

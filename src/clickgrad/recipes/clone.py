@@ -24,6 +24,7 @@ from clickgrad.recipes.training import SkippedSteps, export, is_finished, resume
 from clickgrad.recipes.wiring import load_torch, model_source, prompt_builder
 from clickgrad.report.metrics import Metrics, timed
 from clickgrad.report.page import read_report
+from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.retell import retell
 from clickgrad.types import Sample
 
@@ -39,7 +40,7 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         with timed(run, "demonstrations"):
             demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)
         plan = make_plan(config, [len(demonstration.turns) for demonstration in demonstrations])
-        metrics = Metrics(run / METRICS)
+        metrics = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump()))
         if is_finished(run, 0 if has_stalled(metrics.read(), options.patience) else len(plan.steps)):
             return run / MODEL
         loaded = load_torch(config, model_source(config.model.path))
@@ -47,6 +48,7 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         builder = prompt_builder(config, loaded.tokenizer)
         samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
         _learn(config, run, trainee, plan, samples, metrics)
+        metrics.close()
         export(trainee, run)
         read_report(run).save_page(run)
         return run / MODEL

@@ -19,7 +19,7 @@ from clickgrad.recipes.display import stage
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import Observation, Task, Trajectory
 
 SESSIONS = 4  # experts take no time: more sessions than this only crowd the browser
 
@@ -97,5 +97,12 @@ def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list
 
 
 def _timeless(trajectory: Trajectory) -> Trajectory:
-    turns = tuple(replace(turn, policy_s=0.0, browser_s=0.0) for turn in trajectory.turns)
+    """Without what depends on the machine: seconds, and where its fonts put the elements."""
+    turns = tuple(
+        replace(turn, observation=_unplaced(turn.observation), policy_s=0.0, browser_s=0.0) for turn in trajectory.turns
+    )
     return replace(trajectory, turns=turns, seconds=0.0)
+
+
+def _unplaced(page: Observation) -> Observation:
+    return replace(page, elements=tuple(replace(element, box=None) for element in page.elements))

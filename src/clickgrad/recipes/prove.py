@@ -37,7 +37,10 @@ class Proof:
 
 def prove(config: Config, quiet: bool = False) -> Proof:
     tasks = chosen_tasks(config, config.evaluate.split)
-    tasks = tasks[: config.evaluate.limit or len(tasks)]
+    return prove_tasks(config, tasks[: config.evaluate.limit or len(tasks)], quiet)
+
+
+def prove_tasks(config: Config, tasks: Sequence[Task], quiet: bool = False) -> Proof:
     experts = _play(config, "scripted:expert", tasks, quiet)
     idlers = _play(config, "scripted:noop", tasks, quiet)
     faults = [fault for trajectory in experts for fault in _expert_faults(trajectory)]

@@ -44,6 +44,7 @@ from clickgrad.recipes.wiring import (
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.page import read_report
 from clickgrad.report.summary import success_rate
+from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Sample, Trajectory, Turn
 
@@ -104,7 +105,7 @@ def _learn(
 ) -> None:
     """The loop: take a step's episodes, update, push the weights, write down, save."""
     options = config.reinforce
-    metrics, skipped = Metrics(run / METRICS), SkippedSteps(run)
+    metrics, skipped = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump())), SkippedSteps(run)
     for step in range(progress.step + 1, options.steps + 1):
         started = time.monotonic()
         gathered = ahead.take()
@@ -131,6 +132,7 @@ def _learn(
             checkpoint.save(run / CHECKPOINTS, progress, trainee, optimizer, options.keep, row["success"])
         ahead.policy_is_at(step)
         ticker.advance(_note(row))
+    metrics.close()
 
 
 def _fresh_enough(gathered: Gathered, step: int, max_staleness: int) -> list[list[Trajectory]]:

@@ -22,6 +22,8 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "rollout.retries",
     "rollout.episode_s",
     "rollout.reply_s",
+    "log.tensorboard",
+    "log.wandb",
 }
 
 

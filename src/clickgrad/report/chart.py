@@ -78,7 +78,7 @@ def interval_chart(title: str, rates: Sequence[tuple[str, Rate]]) -> Markup:
     """A dot with its interval for each rate, one below the other, on one scale from 0 to 100 %."""
     if not rates:
         return Markup("")
-    width, left, right = 720, 12, 84
+    width, left, right = 720, 26, 84
     height = 30 + ROW * len(rates)
 
     def x(share: float) -> float:

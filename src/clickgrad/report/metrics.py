@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 TIMES = "times.jsonl"
 
 
+class Mirror(Protocol):
+    """Someone else who is told every row."""
+
+    def write(self, figures: Mapping[str, Any]) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Metrics:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mirrors: Sequence[Mirror] = ()) -> None:
         self._path = path
+        self._mirrors = mirrors
 
     def read(self) -> list[dict[str, Any]]:
         """Whole lines only: a kill can tear the last one."""
@@ -26,6 +35,12 @@ class Metrics:
     def append(self, figures: Mapping[str, Any]) -> None:
         with open(self._path, "a") as file:
             file.write(json.dumps({name: _short(value) for name, value in figures.items()}) + "\n")
+        for mirror in self._mirrors:
+            mirror.write(figures)
+
+    def close(self) -> None:
+        for mirror in self._mirrors:
+            mirror.close()
 
     def rewind(self, step: int) -> None:
         """Forget what was written after `step`: those steps are about to be taken again."""

@@ -19,11 +19,13 @@ from markupsafe import Markup
 
 from clickgrad import __version__
 from clickgrad.report.chart import interval_chart, line_chart, share_chart
-from clickgrad.report.episodes import final_tries
+from clickgrad.report.compare import compare
+from clickgrad.report.episodes import Episode, final_tries
 from clickgrad.report.index import TrajectoryIndex, format_note
 from clickgrad.report.metrics import TIMES, read_rows
 from clickgrad.report.phases import NAMES, find_phases
 from clickgrad.report.runs import METRICS, TRAJECTORIES, RunFolder
+from clickgrad.report.stats import Pairs
 from clickgrad.report.summary import EvalReport, summarize_episodes
 
 Rows = tuple[Mapping[str, Any], ...]
@@ -66,6 +68,7 @@ class RunReport:
     options: Mapping[str, Any]
     parts: tuple[Part, ...] = ()
     skipped: tuple[str, ...] = ()
+    gain: Pairs | None = None  # of the last evaluation over the one before it
 
     def save(self, run: Path) -> None:
         (run / "report.json").write_text(json.dumps(self.plain(), indent=2) + "\n")
@@ -111,6 +114,7 @@ class RunReport:
         return environment.get_template("report.html").render(
             title=title,
             evaluations=self.evaluations,
+            gain=self.gain,
             headline=interval_chart("Success with 95 % intervals", [(n, r.success) for n, r in self.evaluations]),
             sites=sorted({name for report in reports for name, _ in report.by_site}),
             templates=sorted({name for report in reports for name, _ in report.by_template}),
@@ -134,10 +138,12 @@ def read_report(run: Path) -> RunReport:
     options, complaint = folder.options()
     skipped = [complaint] if complaint else []
     evaluations = []
+    played: list[list[Episode]] = []
     for stage in [run, *sorted(run.glob("evaluate-*"), key=_stage_order)]:
-        report = _read_evaluation(stage, skipped)
-        if report:
-            evaluations.append((TITLES.get(stage.name, stage.name.removeprefix("evaluate-")), report))
+        if episodes := _read_evaluation(stage, skipped):
+            name = TITLES.get(stage.name, stage.name.removeprefix("evaluate-"))
+            evaluations.append((name, summarize_episodes(episodes)))
+            played.append(episodes)
     metrics: dict[str, Rows] = {"clone": (), "reinforce": ()}
     for stage in (run, run / "clone", run / "reinforce"):
         rows, complaints = read_rows(stage / METRICS)
@@ -145,7 +151,13 @@ def read_report(run: Path) -> RunReport:
         if rows:
             metrics["reinforce" if "success" in rows[-1] else "clone"] = tuple(rows)
     return RunReport(
-        tuple(evaluations), metrics["clone"], metrics["reinforce"], options, _parts(run, metrics), tuple(skipped)
+        evaluations=tuple(evaluations),
+        clone_metrics=metrics["clone"],
+        reinforce_metrics=metrics["reinforce"],
+        options=options,
+        parts=_parts(run, metrics),
+        skipped=tuple(skipped),
+        gain=compare(*played[-2:]).pairs if len(played) > 1 else None,
     )
 
 
@@ -164,17 +176,17 @@ def _stage_order(path: Path) -> tuple[int, str]:
     return known.index(path.name) if path.name in known else len(known), path.name
 
 
-def _read_evaluation(stage: Path, skipped: list[str]) -> EvalReport | None:
+def _read_evaluation(stage: Path, skipped: list[str]) -> list[Episode]:
     path = stage / TRAJECTORIES / "evaluate.jsonl.zst"
     if not path.is_file():
-        return None
+        return []
     index = TrajectoryIndex(path)
     index.refresh()
     skipped += [f"{stage.name}/{path.name}: {what}" for what in index.skipped]
     skipped += sorted(
         {f"{stage.name}/{path.name}: {note}" for entry in index.entries if (note := format_note(entry.format))}
     )
-    return summarize_episodes(final_tries(entry.episode for entry in index.entries)) if index.entries else None
+    return final_tries(entry.episode for entry in index.entries)
 
 
 def _parts(run: Path, metrics: Mapping[str, Rows]) -> tuple[Part, ...]:
@@ -191,7 +203,9 @@ def _parts(run: Path, metrics: Mapping[str, Rows]) -> tuple[Part, ...]:
     if rows := metrics["reinforce"]:
         sampled = sum(_number(row, "rollout_s") * _number(row, "sampled_tokens_per_s") for row in rows)
         trained = sum(_number(row, "trained_tokens") for row in rows)
-        parts.append(Part("rollout", sum(_number(row, "rollout_s") for row in rows), round(sampled)))
+        # Episodes that are sampled during an update cost no time of their own: only the waiting for them does.
+        waited = sum(_number(row, "waited_s" if "waited_s" in row else "rollout_s") for row in rows)
+        parts.append(Part("rollout", waited, round(sampled)))
         parts.append(Part("update", sum(_number(row, "update_s") for row in rows), round(trained)))
     return tuple(parts)
 

@@ -23,25 +23,25 @@ MAX_TURNS = 5
 TOKENS = 18
 
 
-def number(trajectory: int, turn: int, token: int, salt: int) -> float:
+def number(trajectory: int, turn: int, token: int, *, salt: int) -> float:
     """A fixed made-up number between 0 and 1."""
     return ((37 * trajectory + 17 * turn + 7 * token + 11 * salt) % 29) / 29
 
 
 def sampler(*at: int) -> float:
-    return -0.2 - number(*at, 1)
+    return -0.2 - number(*at, salt=1)
 
 
 def policy(*at: int) -> float:
-    return sampler(*at) + 0.8 * (number(*at, 2) - 0.5)
+    return sampler(*at) + 0.8 * (number(*at, salt=2) - 0.5)
 
 
 def reference(*at: int) -> float:
-    return sampler(*at) + 0.6 * (number(*at, 3) - 0.5)
+    return sampler(*at) + 0.6 * (number(*at, salt=3) - 0.5)
 
 
 def trainer_before(*at: int) -> float:
-    return sampler(*at) + 0.9 * (number(*at, 4) - 0.4)
+    return sampler(*at) + 0.9 * (number(*at, salt=4) - 0.4)
 
 
 def weight(normalizer: Normalizer, turns: int, tokens: int) -> float:

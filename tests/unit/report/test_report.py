@@ -1,19 +1,23 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from importlib import util
 from pathlib import Path
 
 import pytest
 from tiny import make_task, make_trajectory, make_turn
 
+from clickgrad.errors import UserError
 from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.episodes import Episode
 from clickgrad.report.metrics import TIMES, Metrics, read_rows, timed
 from clickgrad.report.page import RunReport, read_report
 from clickgrad.report.phases import find_phases
-from clickgrad.report.stats import Rate
+from clickgrad.report.stats import Pairs, Rate
 from clickgrad.report.summary import EvalReport, PassK, summarize
 from clickgrad.report.tables import Table
+from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import CheckResult, End, Outcome, Trajectory, Verdict
 
@@ -90,6 +94,33 @@ def test_metrics_survive_a_torn_line_and_rewind(tmp_path: Path) -> None:
     assert metrics.read() == [{"step": 1, "loss": 0.333333}, {"step": 2, "loss": 0.333333}]
 
 
+def test_mirrors_are_told_every_row(tmp_path: Path) -> None:
+    told: list[object] = []
+
+    class Listener:
+        def write(self, figures: Mapping[str, object]) -> None:
+            told.append(dict(figures))
+
+        def close(self) -> None:
+            told.append("closed")
+
+    metrics = Metrics(tmp_path / "metrics.jsonl", [Listener()])
+    metrics.append({"step": 1, "loss": 0.5})
+    metrics.close()
+    assert told == [{"step": 1, "loss": 0.5}, "closed"]
+    assert metrics.read() == [{"step": 1, "loss": 0.5}]
+
+
+def test_a_writer_that_is_not_installed_is_named(tmp_path: Path) -> None:
+    assert open_mirrors(tmp_path, tensorboard=False, wandb="") == []
+    if util.find_spec("tensorboard") is None:
+        with pytest.raises(UserError, match="pip install tensorboard, or --set log"):
+            open_mirrors(tmp_path, tensorboard=True, wandb="")
+    if util.find_spec("wandb") is None:
+        with pytest.raises(UserError, match="wandb is not installed"):
+            open_mirrors(tmp_path, tensorboard=False, wandb="project")
+
+
 def test_whoever_looks_on_gets_the_readable_rows(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     assert read_rows(path) == ([], [])
@@ -157,7 +188,9 @@ def test_a_report_is_made_from_what_lies_in_the_folder(tmp_path: Path) -> None:
         "config.toml cannot be read (Invalid value (at end of document))",
         "evaluate-clone/evaluate.jsonl.zst",
     ]
+    assert report.gain == Pairs(both=0, only_a=0, only_b=1, neither=1)
     page = report.html("run")
+    assert "+50.0 points" in page
     assert "Not everything could be read" in page
     assert "were not found in the success curve" in page
     assert "http://" not in page.replace("http://toy/", "")

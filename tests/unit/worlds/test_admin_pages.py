@@ -94,7 +94,8 @@ def links(page: httpx.Response, kind: str) -> list[str]:
 
 def test_only_staff_gets_in(world: World, open_admin: OpenAdmin) -> None:
     visitor = open_admin(world, None)
-    for path in ("/", *LISTS, "/settings", "/account", "/orders/1001", "/products/new"):
+    assert "<h1>Log In</h1>" in visitor.get("/").text
+    for path in (*LISTS, "/settings", "/account", "/orders/1001", "/products/new"):
         assert visitor.get(path).headers["location"].startswith("/login?next=")
     for path in FORMS:
         assert visitor.post(path, data=FORMS[path]).status_code == 303

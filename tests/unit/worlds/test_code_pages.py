@@ -16,7 +16,7 @@ DATA = code_data(0)
 EMMA = DATA.code_users[0]
 STAMP = "2025-03-14 10:00"
 HOST = "code.localhost"
-JUNK = ("", "abc", "-1", "²", "9" * 400, "'; DROP TABLE code_issues;--", "<b>\x00\n", "💥", "2025-02-30", "x" * 5000)
+JUNK = ("", "-1", "²", "9" * 400, "'; DROP TABLE code_issues;--", "<b>\x00\n", "💥", "2025-02-30", "x" * 5000)
 
 
 def role(project: Project, user: int = 1) -> str:
@@ -56,7 +56,10 @@ def open_code(arena: Arena) -> Iterator[OpenCode]:
         known = world.login(user) if user else ()
         cookies = {cookie.name: cookie.value for cookie in known if cookie.host == HOST}
         headers = {**world.headers, "host": HOST}
-        client = httpx.Client(base_url=f"http://{arena.hosts[HOST]}", headers=headers, cookies=cookies)
+        # Without `verify=False` every client would load the machine's certificates, which takes longer than a test.
+        client = httpx.Client(
+            base_url=f"http://{arena.hosts[HOST]}", headers=headers, cookies=cookies, verify=False, trust_env=False
+        )
         clients.append(client)
         return client
 

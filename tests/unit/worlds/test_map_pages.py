@@ -26,7 +26,7 @@ THEIR_NOTE = next(note for note in DATA.notes if note.user_id != EMMA.id)
 SAVED_IDS = {saved.place_id for saved in DATA.saved}
 PLACE = next(place for place in DATA.places if place.phone and place.id not in SAVED_IDS)
 OTHER = next(place for place in DATA.places if place.town == PLACE.town and place.id > PLACE.id + 50)
-JUNK = ("", " ", "abc", "-1", "0", "1.5", "²", "9" * 400, "'; DROP TABLE map_notes;--", "<b>\x00\n", "💥", "x" * 700)
+JUNK = ("", "-1", "²", "9" * 400, "'; DROP TABLE map_notes;--", "<b>\x00\n", "💥", "x" * 700)
 
 
 @pytest.fixture

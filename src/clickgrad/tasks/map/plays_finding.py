@@ -18,7 +18,7 @@ from clickgrad.tasks.moves import (
     line_after,
     search,
 )
-from clickgrad.types import Click, Observation, Task
+from clickgrad.types import Click, Element, Observation, Task
 
 _FAR = "1 km"  # the radius the list starts with
 
@@ -103,7 +103,12 @@ def coordinates(task: Task, page: Observation) -> Script:
             answer = labelled(page, str(fact))
             yield finish(answer, f"{fact}: {answer}", "the page names what I was asked for")
         else:
-            yield finish(here.name, f"{here.name} {line_after(page, here)}", "the first one is right at this point")
+            yield finish(here.name, f"{here.name} {_how_far(page, here)}", "the first one is right at this point")
+
+
+def _how_far(page: Observation, result: Element) -> str:
+    """Under a result of these lists stands first how far it is."""
+    return line_after(page, result).partition(", ")[0]
 
 
 def nearest(task: Task, page: Observation) -> Script:
@@ -123,7 +128,7 @@ def nearest(task: Task, page: Observation) -> Script:
         answer = labelled(page, str(fact))
         yield finish(answer, f"{fact}: {answer}", "the page names what I was asked for")
     else:
-        yield finish(first.name, f"{first.name} {line_after(page, first)}", "the list begins with the nearest")
+        yield finish(first.name, f"{first.name} {_how_far(page, first)}", "the list begins with the nearest")
 
 
 def count_near(task: Task, page: Observation) -> Script:

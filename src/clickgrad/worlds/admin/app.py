@@ -1,4 +1,4 @@
-"""The back office's routes. All but the log-in are for staff only."""
+"""The back office's routes. All but the front door and the log-in are for staff only."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def for_staff(handler: Callable[[Visit], Response]) -> Callable[[Request], Await
     return PAGES.endpoint(serve)
 
 
+def home(visit: Visit) -> Response:
+    """The front door: the dashboard for those who are in, the log-in for those who are not."""
+    return staff.login_form(visit) if visit.user is None else reports.dashboard(visit)
+
+
 def get(path: str, handler: Callable[[Visit], Response]) -> Route:
     return Route(path, for_staff(handler), methods=["GET"])
 
@@ -30,7 +35,7 @@ def post(path: str, handler: Callable[[Visit], Response]) -> Route:
 
 app = PAGES.app(
     [
-        get("/", reports.dashboard),
+        Route("/", PAGES.endpoint(home), methods=["GET"]),
         get("/orders", orders.orders),
         get("/orders/{id}", orders.order),
         get("/orders/{id}/ship", orders.ship_form),

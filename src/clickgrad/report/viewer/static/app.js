@@ -54,7 +54,8 @@ function drawHeader(name) {
     h("a", { href: `/report?${new URLSearchParams({ run })}`, target: "_blank", rel: "noopener" }, "Report"),
   );
   const status = document.getElementById("status");
-  const recent = state.runs.some((one) => Date.now() / 1000 - one.changed < 60);
+  const inScope = (one) => name === "runs" || run === "." || one.name === run || one.name.startsWith(`${run}/`);
+  const recent = state.runs.some((one) => inScope(one) && Date.now() / 1000 - one.changed < 60);
   status.textContent = state.pending ? `indexing, ${(state.pending / 1e6).toFixed(1)} MB left` : recent ? "live" : "";
   status.className = state.pending ? "busy" : recent ? "live" : "";
 }
