@@ -112,7 +112,7 @@ class Tab:
 
     def _extend(self, moment: float) -> None:
         """Move the limit of the settling under way, but never past its last moment: some pages reload for ever."""
-        if self._limit is not None:
+        if self._limit is not None and not self._limit.expired():
             self._limit.reschedule(min(moment, self._last_moment))
 
     async def _give_up(self) -> None:

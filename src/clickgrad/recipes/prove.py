@@ -12,9 +12,10 @@ from clickgrad.config import Config
 from clickgrad.recipes.display import stage
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
 from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.tasks.answers import same
 from clickgrad.tasks.checks import judge
 from clickgrad.tasks.near_misses import loose_columns, near_misses
-from clickgrad.types import Outcome, Task, Trajectory
+from clickgrad.types import AnswerCheck, Check, Evidence, Outcome, PageCheck, StateCheck, Task, Trajectory, UrlCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,25 @@ def _ends_of_others(experts: Sequence[Trajectory]) -> Iterator[tuple[str, Task, 
         for what, evidence in near_misses(task, trajectory.evidence):
             yield what, task, judge(task, evidence).outcome
         for other in siblings[task.template]:
-            if other.evidence and other.task.checks != task.checks:
+            if other.evidence and not _is_right_here_too(task, trajectory.evidence, other.evidence):
                 yield f"the end of {other.task.id}", task, judge(task, other.evidence).outcome
+
+
+def _is_right_here_too(task: Task, mine: Evidence, other: Evidence) -> bool:
+    """Two questions may have the same answer: then another's end says nothing about this task's checks."""
+    return all(_looks_alike(check, mine, other) for check in task.checks)
+
+
+def _looks_alike(check: Check, mine: Evidence, other: Evidence) -> bool:
+    match check:
+        case AnswerCheck():
+            return same(mine.answer or "", other.answer or "")
+        case UrlCheck():
+            return mine.url == other.url
+        case PageCheck():
+            return mine.page_text == other.page_text
+        case StateCheck():
+            return mine.changes == other.changes
 
 
 def _play(config: Config, policy_spec: str, tasks: Sequence[Task], quiet: bool) -> list[Trajectory]:
