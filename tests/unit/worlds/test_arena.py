@@ -44,7 +44,8 @@ def test_a_fork_of_a_changed_arena_starts_unchanged(arena: Arena, world: World, 
 
 
 def test_worlds_changed_at_once_see_only_their_own_change(arena: Arena, open_shop: OpenShop) -> None:
-    worlds = [arena.fork() for _ in range(24)]
+    worlds = [arena.fork() for _ in range(64)]
+    assert len({world.hash() for world in worlds}) == 1
     clients = [open_shop(world) for world in worlds]
 
     def shop_in(index: int) -> str:
@@ -54,7 +55,7 @@ def test_worlds_changed_at_once_see_only_their_own_change(arena: Arena, open_sho
             client.post(f"/product/{product_id}/review", data={"stars": "5", "title": f"From {index}"})
         return client.get("/cart").text
 
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(64) as pool:
         carts = list(pool.map(shop_in, range(len(worlds))))
 
     for index, (world, cart) in enumerate(zip(worlds, carts, strict=True)):
