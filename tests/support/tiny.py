@@ -24,6 +24,7 @@ from clickgrad.types import (
     AnswerCheck,
     Completion,
     End,
+    Evidence,
     Finish,
     Observation,
     Outcome,
@@ -115,8 +116,12 @@ class FakeVenue:
     @asynccontextmanager
     async def open(self, task: Task) -> AsyncIterator[Visit]:
         session = await self._browser.open(task.start_urls[0], more_tabs=task.start_urls[1:])
+
+        async def evidence(answer: str | None) -> Evidence:
+            return Evidence(answer, session.url, await session.page_text(), ())
+
         try:
-            yield Visit(session, lambda: ())
+            yield Visit(session, evidence)
         finally:
             await session.close()
 

@@ -84,12 +84,13 @@ def test_sixty_four_episodes_change_the_same_rows_at_once_and_see_only_their_own
 
     async def shop(number: int, venue: object, gate: asyncio.Semaphore) -> tuple[str, tuple[object, ...]]:
         async with gate, venue.open(task) as visit:  # type: ignore[attr-defined]
-            assert visit.changes() == ()
+            assert (await visit.evidence(None)).changes == ()
             page = await visit.session.observe()
             ids = {element.name: element.id for element in page.elements}
             await visit.session.perform(Type(ids["Quantity"], str(number)))
             await visit.session.perform(Click(ids["Add to Cart"]))
-            return await visit.session.page_text(), visit.changes()
+            end = await visit.evidence(None)
+            return end.page_text, end.changes
 
     async def all_of_them(venue: object) -> list[tuple[str, tuple[object, ...]]]:
         gate = asyncio.Semaphore(16)

@@ -40,13 +40,14 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         with timed(run, "demonstrations"):
             demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)
         plan = make_plan(config, [len(demonstration.turns) for demonstration in demonstrations])
-        metrics = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump()))
-        if is_finished(run, 0 if has_stalled(metrics.read(), options.patience) else len(plan.steps)):
+        stalled = has_stalled(Metrics(run / METRICS).read(), options.patience)
+        if is_finished(run, 0 if stalled else len(plan.steps)):
             return run / MODEL
         loaded = load_torch(config, model_source(config.model.path))
         trainee = Trainee(loaded, config.lora.rank, config.lora.alpha, config.seed, with_reference=False)
         builder = prompt_builder(config, loaded.tokenizer)
         samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
+        metrics = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump()))
         _learn(config, run, trainee, plan, samples, metrics)
         metrics.close()
         export(trainee, run)

@@ -63,8 +63,8 @@ async def _difference(trajectory: Trajectory, venue: Venue) -> str:
                 notice = notice_of(turn.action)
                 if not isinstance(turn.action, Exit | Unparsable):
                     await visit.session.perform(turn.action)
-            changes = visit.changes()
-            if trajectory.evidence and trajectory.evidence.changes != changes:
+            ended = await visit.evidence(trajectory.answer)
+            if trajectory.evidence and trajectory.evidence.changes != ended.changes:
                 return "the world ended in another state"
             return ""
     except InfraError as error:

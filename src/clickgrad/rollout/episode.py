@@ -75,7 +75,7 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
     try:
         async with venue.open(task) as visit:
             await _play(course, episode, task, seed, agent, visit)
-            course.evidence = await _evidence(course, visit)
+            course.evidence = await visit.evidence(course.answer)
             course.verdict = judge(task, course.evidence)
     except InfraError as error:
         if course.verdict is UNJUDGED:  # otherwise only the cleaning up failed
@@ -168,10 +168,6 @@ async def _screenshot(agent: Agent, visit: Visit, name: str) -> str | None:
     if agent.save_screenshot is None:
         return None
     return agent.save_screenshot(name, await visit.session.screenshot())
-
-
-async def _evidence(course: _Course, visit: Visit) -> Evidence:
-    return Evidence(course.answer, visit.session.url, await visit.session.page_text(), visit.changes())
 
 
 def turn_seed(seed: int, turn: int) -> int:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from clickgrad.browser.pool import Browser
 from clickgrad.browser.session import Session
-from clickgrad.types import RowChange, Task
+from clickgrad.types import Evidence, Task
 from clickgrad.worlds.arena import Arena
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
     session: Session
-    changes: Callable[[], tuple[RowChange, ...]]  # what the episode has done to its world
+    evidence: Callable[[str | None], Awaitable[Evidence]]  # by the answer given: all that judging may look at
 
 
 class Venue(Protocol):
@@ -37,8 +37,12 @@ class ArenaVenue:
         try:
             cookies = world.login(task.user) if task.user else ()
             session = await self._browser.open(task.start_urls[0], world.headers, cookies, task.start_urls[1:])
+
+            async def evidence(answer: str | None) -> Evidence:
+                return Evidence(answer, session.url, await session.page_text(), world.diff())
+
             try:
-                yield Visit(session, world.diff)
+                yield Visit(session, evidence)
             finally:
                 await session.close()
         finally:

@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clickgrad.errors import ClickgradError
-from clickgrad.types import Action, Click, Element, Exit, Observation, ScrollDown, Search, Select, SwitchTab, Task, Type
-
-MAX_SCROLLS = 12
+from clickgrad.types import Action, Click, Element, Exit, Observation, Search, Select, Task, Type
 
 
 class ExpertLost(ClickgradError):
@@ -118,21 +116,10 @@ def search(page: Observation, text: str, why: str, name: str = "Search") -> Move
     return Move(Search(element.id, text), about(element), why)
 
 
-def switch_tab(page: Observation, title: str, why: str) -> Move:
-    """To the tab with this title."""
-    if title not in page.tabs:
-        raise ExpertLost(f"no tab {title!r} beside {page.url}")
-    return Move(SwitchTab(page.tabs.index(title)), f"Note: tab {title}", why)
-
-
 def finish(answer: str, note: str, why: str = "this is all I was asked for") -> Move:
     return Move(Exit(answer), f"Note: {note}", why)
 
 
-def scroll_to(page: Observation, role: str, name: str) -> Way:
-    """Down, screen by screen, until the element is in sight; no move when it already is."""
-    for _ in range(MAX_SCROLLS):
-        if seek(page, role, name) is not None:
-            return page
-        page = yield Move(ScrollDown(), f"Note: {name} must be further down", f"I do not see {name} yet")
-    raise ExpertLost(f"no {role} {name!r} on {page.url}")
+def noted(move: Move, note: str) -> Move:
+    """The same move, with a fact that is needed on later pages: remarks are the only memory of this one."""
+    return replace(move, remark=f"Note: {note}")

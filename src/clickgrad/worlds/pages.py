@@ -130,16 +130,28 @@ class Pages(Generic[User]):
         # no-store: going back shows the world as it is, not a page from the browser's memory.
         return HTMLResponse(page, status, headers={"cache-control": "no-store"})
 
+    def login_form(self, visit: Visit[User]) -> Response:
+        return self._login_page(visit, "", safe_next(visit.query.get("next", "")), "")
+
+    def check_login(self, visit: Visit[User], field: str, sql: str, wrong: str) -> Response:
+        """`sql` finds the id by what was typed into `field`, in lower case (?1), and the password (?2)."""
+        name, target = visit.typed(field), safe_next(visit.form.get("next", ""))
+        row = visit.db.execute(sql, (name.lower(), visit.form.get("password", ""))).fetchone()
+        return self._login_page(visit, name, target, wrong) if row is None else self.log_in(row[0], target)
+
     def log_in(self, user_id: int, target: str) -> Response:
         response = redirect(safe_next(target))
         response.set_cookie(SESSION_COOKIE, sign_session(self._site, user_id), httponly=True, samesite="lax")
         return response
 
-    def log_out(self) -> Response:
+    def log_out(self, _: Visit[User]) -> Response:
         response = redirect("/")
         # An empty session cookie, not an expired one: the Expires header would carry the real time.
         response.set_cookie(SESSION_COOKIE, "", httponly=True, samesite="lax")
         return response
+
+    def _login_page(self, visit: Visit[User], name: str, target: str, error: str) -> Response:
+        return self.render(visit, "login.html", 422 if error else 200, name=name, next=target, error=error)
 
     def _in_transaction(
         self, request: Request, form: Mapping[str, str], handler: Callable[[Visit[User]], Response]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clickgrad.types import Scalar
 from clickgrad.worlds.site import Site
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Row = tuple[Scalar, ...]
 Tables = dict[str, dict[int, Row]]  # table -> primary key -> row
@@ -31,6 +36,14 @@ def build_universe(sites: Sequence[Site], seed: int) -> Universe:
         return Universe(db.serialize(), columns, read_tables(db, columns))
     finally:
         db.close()
+
+
+def fill_tables(db: sqlite3.Connection, data: DataclassInstance, prefix: str = "") -> None:
+    """`data` has one field for each table, of the same name but for the prefix, holding rows as dataclasses."""
+    for table in dataclasses.fields(data):
+        rows = [dataclasses.astuple(row) for row in getattr(data, table.name)]
+        places = ", ".join("?" * len(rows[0]))
+        db.executemany(f"INSERT INTO {prefix}{table.name} VALUES ({places})", rows)
 
 
 def read_tables(db: sqlite3.Connection, columns: dict[str, tuple[str, ...]]) -> Tables:

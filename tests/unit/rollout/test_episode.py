@@ -14,7 +14,7 @@ from clickgrad.errors import BrowserError, PolicyError, TokenLimit, WorldError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.venue import Visit
-from clickgrad.types import Completion, End, Outcome, Prompt, Sampling, Task, Trajectory, Unparsable, UrlCheck
+from clickgrad.types import Completion, End, Evidence, Outcome, Prompt, Sampling, Task, Trajectory, Unparsable, UrlCheck
 
 pytestmark = pytest.mark.anyio
 
@@ -127,14 +127,12 @@ class BrokenVenue:
         if self._where == "opening":
             raise BrowserError("opening the start page")
         async with FakeVenue(SITE).open(task) as visit:
-            yield replace(visit, changes=self._changes)
+            yield replace(visit, evidence=self._gone) if self._where == "evidence" else visit
         if self._where == "closing":
             raise BrowserError("closing")
 
-    def _changes(self) -> tuple[()]:
-        if self._where == "evidence":
-            raise WorldError("the world is gone")
-        return ()
+    async def _gone(self, answer: str | None) -> Evidence:
+        raise WorldError("the world is gone")
 
 
 @pytest.mark.parametrize("where", ["opening", "evidence"])

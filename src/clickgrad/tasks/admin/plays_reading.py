@@ -17,7 +17,6 @@ from clickgrad.tasks.admin.ways import (
 )
 from clickgrad.tasks.moves import (
     ExpertLost,
-    Move,
     Script,
     Way,
     click,
@@ -26,6 +25,7 @@ from clickgrad.tasks.moves import (
     finish,
     labelled,
     line_after,
+    noted,
     search,
     seek,
     select,
@@ -33,11 +33,6 @@ from clickgrad.tasks.moves import (
 from clickgrad.types import Observation, Task
 
 NOT_POSSIBLE = "N/A"
-
-
-def noted(move: Move, fact: str) -> Move:
-    """The move with a fact that is needed on a later page; replies are the only memory."""
-    return Move(move.action, f"Note: {fact}", move.why)
 
 
 def top_seller(task: Task, page: Observation) -> Script:

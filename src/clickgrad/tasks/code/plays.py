@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from clickgrad.tasks.moves import (
     ExpertLost,
@@ -14,6 +13,7 @@ from clickgrad.tasks.moves import (
     find,
     line_after,
     line_of,
+    noted,
     search,
     seek,
     select,
@@ -25,11 +25,6 @@ from clickgrad.types import Click, Element, Observation, Task
 def names(task: Task, param: str = "projects") -> list[str]:
     """A parameter that lists several."""
     return str(task.param(param)).split("|")
-
-
-def noting(move: Move, note: str) -> Move:
-    """The same move, with what the page said kept for later."""
-    return replace(move, remark=f"Note: {note}")
 
 
 def starting_with(page: Observation, role: str, start: str) -> Element:
@@ -66,10 +61,10 @@ def to_project(page: Observation, name: str, note: str = "") -> Way:
         return page
     if seek(page, "link", name) is None:
         move = search(page, name, f"I need to find the project {name}")
-        page = yield noting(move, note) if note else move
+        page = yield noted(move, note) if note else move
         note = ""
     move = click(page, "link", name, "its own page leads to all the rest")
-    return (yield noting(move, note) if note else move)
+    return (yield noted(move, note) if note else move)
 
 
 def to_tab(page: Observation, project: str, tab: str, note: str = "") -> Way:
@@ -95,7 +90,7 @@ def to_issue(page: Observation, project: str, title: str, closed: bool = False) 
 def to_issue_anywhere(page: Observation, title: str, note: str = "") -> Way:
     """Through the search of the whole site."""
     move = search(page, title, f"I need to find the issue {title}")
-    page = yield noting(move, note) if note else move
+    page = yield noted(move, note) if note else move
     page = yield click_starting(page, "link", "Issues (", "I look for an issue, not for a project")
     return (yield click(page, "link", title, "this is the issue"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from clickgrad.tasks.code.plays import click_it, line_under, listed, names, noting, to_project, to_tab
-from clickgrad.tasks.moves import ExpertLost, Script, click, find, finish, labelled, search, seek, select, texts
+from clickgrad.tasks.code.plays import click_it, line_under, listed, names, to_project, to_tab
+from clickgrad.tasks.moves import ExpertLost, Script, click, find, finish, labelled, noted, search, seek, select, texts
 from clickgrad.types import Observation, Task
 
 
@@ -96,7 +96,7 @@ def _top_contributor(task: Task, page: Observation) -> Script:
         raise ExpertLost(f"no contributor on {page.url}")
     top = people[0]
     if fact := task.param("fact"):
-        page = yield noting(click_it(top, "the profile says more"), f"{top.name} has the most commits")
+        page = yield noted(click_it(top, "the profile says more"), f"{top.name} has the most commits")
         value = labelled(page, str(fact))
         yield finish(value, f"{fact}: {value}", "the profile names it")
     else:
@@ -126,6 +126,6 @@ def _about_owner(task: Task, page: Observation) -> Script:
     owners = listed(page, r"^Owner, since ")
     if not owners:
         raise ExpertLost(f"no owner on {page.url}")
-    page = yield noting(click_it(owners[0], "the profile says more"), f"{owners[0].name} is the Owner")
+    page = yield noted(click_it(owners[0], "the profile says more"), f"{owners[0].name} is the Owner")
     value = labelled(page, str(task.param("fact")))
     yield finish(value, f"{task.param('fact')}: {value}", "the profile names it")

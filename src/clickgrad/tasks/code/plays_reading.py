@@ -9,12 +9,11 @@ from clickgrad.tasks.code.plays import (
     click_starting,
     listed,
     names,
-    noting,
     to_issue,
     to_issue_anywhere,
     to_tab,
 )
-from clickgrad.tasks.moves import ExpertLost, Script, Way, click, fill, finish, labelled, seek, select, texts
+from clickgrad.tasks.moves import ExpertLost, Script, Way, click, fill, finish, labelled, noted, seek, select, texts
 from clickgrad.types import Observation, Task
 
 _MORE = ("Author", "Assignee", "Milestone")
@@ -87,7 +86,7 @@ def my_work(task: Task, page: Observation) -> Script:
         waiting = listed(page, r"^[\w ]+ [#!]\d+")
         if not waiting:
             raise ExpertLost(f"nothing to do on {page.url}")
-        page = yield noting(click_it(waiting[0], "it is the first in this order"), f"first is {waiting[0].name}")
+        page = yield noted(click_it(waiting[0], "it is the first in this order"), f"first is {waiting[0].name}")
         if text := params["text"]:
             page = yield fill(page, "Write a comment", str(text), "this comment was asked for")
             page = yield click(page, "button", "Comment", "the comment is written")

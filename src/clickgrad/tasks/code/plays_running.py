@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clickgrad.tasks.code.plays import click_it, listed, names, noting, to_project, to_request, to_tab
-from clickgrad.tasks.moves import ExpertLost, Script, Way, click, fill, find, finish, seek, select
+from clickgrad.tasks.code.plays import click_it, listed, names, to_project, to_request, to_tab
+from clickgrad.tasks.moves import ExpertLost, Script, Way, click, fill, find, finish, noted, seek, select
 from clickgrad.types import Observation, Task
 
 
@@ -62,7 +62,7 @@ def _star_top(task: Task, page: Observation) -> Script:
     if not top:
         raise ExpertLost(f"no project on {page.url}")
     wanted = [element.name for element in top]
-    page = yield noting(click_it(top[0], "I start with the first one"), f"the projects are {', '.join(wanted)}")
+    page = yield noted(click_it(top[0], "I start with the first one"), f"the projects are {', '.join(wanted)}")
     page = yield click(page, "button", "Star", "this is what I was asked to do")
     for name in wanted[1:]:
         page = yield from to_project(page, name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from clickgrad.tasks.moves import (
     find,
     labelled,
     line_after,
+    noted,
     search,
     seek,
     select,
@@ -45,11 +45,6 @@ class Remark(NamedTuple):
 def texts_of(task: Task, name: str) -> list[str]:
     """A parameter that holds several texts."""
     return str(task.param(name)).split("|")
-
-
-def noted(move: Move, note: str) -> Move:
-    """The same move, with a remark that keeps what this page said."""
-    return replace(move, remark=f"Note: {note}")
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -119,30 +114,24 @@ def _author(page: Observation) -> Element:
 
 def open_post(page: Observation, title: str, note: str = "") -> Way:
     """To the post's page, wherever we are; `note` keeps what the page we leave said."""
-    if page.title == title:
-        return page
-    if seek(page, "link", title) is None:
-        move = search(page, title, f"I need to find the post {title}")
-        page = yield noted(move, note) if note else move
-    return (yield click(page, "link", title, "the post's own page says more"))
+    return _open(page, title, note, "post", "the post's own page says more")
 
 
 def open_forum(page: Observation, name: str, note: str = "") -> Way:
-    if page.title == name:
-        return page
-    if seek(page, "link", name) is None:
-        move = search(page, name, f"I need to find the forum {name}")
-        page = yield noted(move, note) if note else move
-    return (yield click(page, "link", name, "this is the forum"))
+    return _open(page, name, note, "forum", "this is the forum")
 
 
 def open_user(page: Observation, name: str, note: str = "") -> Way:
+    return _open(page, name, note, "user", "this is the user")
+
+
+def _open(page: Observation, name: str, note: str, noun: str, why: str) -> Way:
     if page.title == name:
         return page
     if seek(page, "link", name) is None:
-        move = search(page, name, f"I need to find the user {name}")
+        move = search(page, name, f"I need to find the {noun} {name}")
         page = yield noted(move, note) if note else move
-    return (yield click(page, "link", name, "this is the user"))
+    return (yield click(page, "link", name, why))
 
 
 def open_author(page: Observation) -> Way:

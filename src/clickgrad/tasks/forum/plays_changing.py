@@ -6,7 +6,6 @@ from clickgrad.tasks.forum.plays import (
     facts_of,
     has_next,
     listed,
-    noted,
     open_author,
     open_forum,
     open_post,
@@ -17,7 +16,7 @@ from clickgrad.tasks.forum.plays import (
     turn_page,
     turn_to_comment,
 )
-from clickgrad.tasks.moves import Script, Way, click, fill, find, finish, select
+from clickgrad.tasks.moves import Script, Way, click, fill, find, finish, noted, select
 from clickgrad.types import Observation, Task
 
 # --- subscribing and voting -----------------------------------------------------------------------------------------

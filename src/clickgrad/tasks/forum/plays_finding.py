@@ -10,7 +10,6 @@ from clickgrad.tasks.forum.plays import (
     facts_of,
     has_next,
     listed,
-    noted,
     open_author,
     open_post,
     open_user,
@@ -20,7 +19,7 @@ from clickgrad.tasks.forum.plays import (
     turn_page,
     turn_to_comment,
 )
-from clickgrad.tasks.moves import Script, click, finish, labelled, search, seek
+from clickgrad.tasks.moves import Script, click, finish, labelled, noted, search, seek
 from clickgrad.types import Observation, Task
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
-from clickgrad.tasks.moves import ExpertLost, Way, click, fill, find, labelled, search, seek, select
+from clickgrad.tasks.moves import ExpertLost, Way, click, fill, find, labelled, noted, search, seek, select
 from clickgrad.types import Element, Observation
 from clickgrad.worlds.map.network import MODES
 
@@ -15,7 +14,7 @@ _TIME = re.compile(r"(?:(\d+) h )?(\d+) min")
 def noting(way: Way, note: str) -> Way:
     """The same way, with a fact written down at its first move: pages are forgotten, remarks are not."""
     try:
-        move = replace(next(way), remark=f"Note: {note}")
+        move = noted(next(way), note)
         while True:
             page = yield move
             move = way.send(page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
 from clickgrad.tasks.moves import (
@@ -20,6 +20,7 @@ from clickgrad.tasks.moves import (
     labelled,
     line_after,
     line_of,
+    noted,
     search,
     seek,
     select,
@@ -29,11 +30,6 @@ from clickgrad.types import Click, Element, Observation, Scalar, Task
 from clickgrad.worlds.pages import money
 
 # --- ways -----------------------------------------------------------------------------------------------------------
-
-
-def noted(move: Move, note: str) -> Move:
-    """A move that also writes down what will be needed when this page is gone."""
-    return replace(move, remark=f"Note: {note}")
 
 
 def open_product(page: Observation, name: str) -> Way:

@@ -12,6 +12,7 @@ from clickgrad.tasks.moves import (
     fill,
     find,
     finish,
+    noted,
     seek,
     select,
 )
@@ -21,7 +22,6 @@ from clickgrad.tasks.shop.plays import (
     fill_checkout,
     first_listed,
     follow,
-    noted,
     open_cart,
     open_order,
     open_orders,

@@ -22,7 +22,7 @@ def for_staff(handler: Callable[[Visit], Response]) -> Callable[[Request], Await
 
 def home(visit: Visit) -> Response:
     """The front door: the dashboard for those who are in, the log-in for those who are not."""
-    return staff.login_form(visit) if visit.user is None else reports.dashboard(visit)
+    return PAGES.login_form(visit) if visit.user is None else reports.dashboard(visit)
 
 
 def get(path: str, handler: Callable[[Visit], Response]) -> Route:
@@ -85,8 +85,8 @@ app = PAGES.app(
         get("/settings", settings.settings),
         post("/settings", settings.save),
         get("/account", staff.account),
-        Route("/login", PAGES.endpoint(staff.login_form), methods=["GET"]),
+        Route("/login", PAGES.endpoint(PAGES.login_form), methods=["GET"]),
         Route("/login", PAGES.endpoint(staff.login), methods=["POST"]),
-        Route("/logout", PAGES.endpoint(staff.logout), methods=["POST"]),
+        Route("/logout", PAGES.endpoint(PAGES.log_out), methods=["POST"]),
     ]
 )

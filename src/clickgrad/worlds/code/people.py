@@ -18,29 +18,14 @@ from clickgrad.worlds.code.listing import (
 )
 from clickgrad.worlds.code.pages import PAGES, Visit, render
 from clickgrad.worlds.code.rows import User
-from clickgrad.worlds.pages import NOT_FOUND, Refusal, redirect, safe_next
+from clickgrad.worlds.pages import NOT_FOUND, Refusal, redirect
 
 LIMITS = {"status": 80, "job": 60, "location": 60, "bio": 300}
 
 
-def login_form(visit: Visit) -> Response:
-    return render(visit, "login.html", name="", next=safe_next(visit.query.get("next", "")), error="")
-
-
 def login(visit: Visit) -> Response:
-    name, password = visit.typed("name"), visit.form.get("password", "")
-    target = safe_next(visit.form.get("next", ""))
-    row = visit.db.execute(
-        "SELECT id FROM code_users WHERE ? IN (username, email) AND password = ?", (name.lower(), password)
-    ).fetchone()
-    if row is None:
-        error = "The username or the password is wrong."
-        return render(visit, "login.html", 422, name=name, next=target, error=error)
-    return PAGES.log_in(row[0], target)
-
-
-def logout(_: Visit) -> Response:
-    return PAGES.log_out()
+    sql = "SELECT id FROM code_users WHERE ?1 IN (username, email) AND password = ?2"
+    return PAGES.check_login(visit, "name", sql, "The username or the password is wrong.")
 
 
 # --- profiles -------------------------------------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 
 from clickgrad.worlds.code.data import code_data
+from clickgrad.worlds.universe import fill_tables
 
 SCHEMA = """
 CREATE TABLE code_users (
@@ -178,11 +178,7 @@ CREATE TABLE code_snippets (
 
 def build(db: sqlite3.Connection, seed: int) -> None:
     db.executescript(SCHEMA)
-    data = code_data(seed)
-    for table in dataclasses.fields(data):
-        rows = [dataclasses.astuple(row) for row in getattr(data, table.name)]
-        places = ", ".join("?" * len(rows[0]))
-        db.executemany(f"INSERT INTO {table.name} VALUES ({places})", rows)
+    fill_tables(db, code_data(seed))
 
 
 def user_id(db: sqlite3.Connection, email: str) -> int | None:

@@ -53,8 +53,8 @@ app = PAGES.app(
         _post("/message/new", messages.compose),
         _get("/message/{id}", messages.message),
         _post("/message/{id}/reply", messages.reply),
-        _get("/login", users.login_form),
+        _get("/login", PAGES.login_form),
         _post("/login", users.login),
-        _post("/logout", users.logout),
+        _post("/logout", PAGES.log_out),
     ]
 )

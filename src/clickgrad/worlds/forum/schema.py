@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 
 from clickgrad.worlds.forum.data import forum_data
+from clickgrad.worlds.universe import fill_tables
 
 SCHEMA = """
 CREATE TABLE forum_users (
@@ -92,11 +92,7 @@ CREATE INDEX forum_messages_from ON forum_messages (sender_id);
 
 def build(db: sqlite3.Connection, seed: int) -> None:
     db.executescript(SCHEMA)
-    data = forum_data(seed)
-    for table in dataclasses.fields(data):
-        rows = [dataclasses.astuple(row) for row in getattr(data, table.name)]
-        places = ", ".join("?" * len(rows[0]))
-        db.executemany(f"INSERT INTO forum_{table.name} VALUES ({places})", rows)
+    fill_tables(db, forum_data(seed), "forum_")
 
 
 def user_id(db: sqlite3.Connection, email: str) -> int | None:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from clickgrad.worlds.forum.data import User
 from clickgrad.worlds.forum.listing import PAGE_SIZE, SORTS, list_posts, pager
 from clickgrad.worlds.forum.pages import PAGES, Visit, length_error, lines, render
-from clickgrad.worlds.pages import NOT_FOUND, redirect, safe_next
+from clickgrad.worlds.pages import NOT_FOUND, redirect
 
 MAX_BIO = 300
 FRONT_PAGES = {"all": "All forums", "subscribed": "My forums"}
@@ -27,24 +27,9 @@ class Profile:
     own: bool  # the visitor's own
 
 
-def login_form(visit: Visit) -> Response:
-    return render(visit, "login.html", name="", next=safe_next(visit.query.get("next", "")), error="")
-
-
 def login(visit: Visit) -> Response:
-    name, target = visit.typed("name"), safe_next(visit.form.get("next", ""))
-    row = visit.db.execute(
-        "SELECT id FROM forum_users WHERE ? IN (email, username) AND password = ?",
-        (name.lower(), visit.form.get("password", "")),
-    ).fetchone()
-    if row is None:
-        error = "The name or the password is wrong."
-        return render(visit, "login.html", 422, name=name, next=target, error=error)
-    return PAGES.log_in(row[0], target)
-
-
-def logout(_: Visit) -> Response:
-    return PAGES.log_out()
+    sql = "SELECT id FROM forum_users WHERE ?1 IN (email, username) AND password = ?2"
+    return PAGES.check_login(visit, "name", sql, "The name or the password is wrong.")
 
 
 def find_user(visit: Visit, username: str) -> User | None:

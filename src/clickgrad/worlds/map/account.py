@@ -5,27 +5,11 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from clickgrad.worlds.map.pages import PAGES, Visit, render
-from clickgrad.worlds.pages import safe_next
-
-
-def login_form(visit: Visit) -> Response:
-    return render(visit, "login.html", name="", next=safe_next(visit.query.get("next", "")), error="")
 
 
 def login(visit: Visit) -> Response:
-    name, password = visit.typed("name"), visit.form.get("password", "")
-    target = safe_next(visit.form.get("next", ""))
-    row = visit.db.execute(
-        "SELECT id FROM map_users WHERE ? IN (email, username) AND password = ?", (name.lower(), password)
-    ).fetchone()
-    if row is None:
-        error = "The email or the password is wrong."
-        return render(visit, "login.html", 422, name=name, next=target, error=error)
-    return PAGES.log_in(row[0], target)
-
-
-def logout(_: Visit) -> Response:
-    return PAGES.log_out()
+    sql = "SELECT id FROM map_users WHERE ?1 IN (email, username) AND password = ?2"
+    return PAGES.check_login(visit, "name", sql, "The email or the password is wrong.")
 
 
 def account(visit: Visit) -> Response:

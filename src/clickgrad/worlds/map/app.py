@@ -38,8 +38,8 @@ app = PAGES.app(
         Route("/notes/{id}", endpoint(notes.note)),
         Route("/notes/{id}/resolve", endpoint(notes.resolve_note), methods=["POST"]),
         Route("/account", endpoint(account.account)),
-        Route("/login", endpoint(account.login_form), methods=["GET"]),
+        Route("/login", endpoint(PAGES.login_form), methods=["GET"]),
         Route("/login", endpoint(account.login), methods=["POST"]),
-        Route("/logout", endpoint(account.logout), methods=["POST"]),
+        Route("/logout", endpoint(PAGES.log_out), methods=["POST"]),
     ]
 )

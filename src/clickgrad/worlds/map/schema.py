@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 
 from clickgrad.worlds.map.data import map_data
+from clickgrad.worlds.universe import fill_tables
 
 SCHEMA = """
 CREATE TABLE map_regions (id INTEGER PRIMARY KEY, name TEXT NOT NULL, seed INTEGER NOT NULL);
@@ -74,11 +74,7 @@ CREATE TABLE map_edits (
 
 def build(db: sqlite3.Connection, seed: int) -> None:
     db.executescript(SCHEMA)
-    data = map_data(seed)
-    for table in dataclasses.fields(data):
-        rows = [dataclasses.astuple(row) for row in getattr(data, table.name)]
-        places = ", ".join("?" * len(rows[0]))
-        db.executemany(f"INSERT INTO map_{table.name} VALUES ({places})", rows)
+    fill_tables(db, map_data(seed), "map_")
 
 
 def user_id(db: sqlite3.Connection, email: str) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from clickgrad.worlds.pages import redirect, safe_next
+from clickgrad.worlds.pages import redirect
 from clickgrad.worlds.shop.forms import MAX_NAME, email_error, line_error, phone_error, wrong
 from clickgrad.worlds.shop.pages import PAGES, Visit, render
 from clickgrad.worlds.site import NOW
@@ -14,24 +14,9 @@ from clickgrad.worlds.site import NOW
 MIN_PASSWORD, MAX_PASSWORD = 6, 60
 
 
-def login_form(visit: Visit) -> Response:
-    return render(visit, "login.html", email="", next=safe_next(visit.query.get("next", "")), error="")
-
-
 def login(visit: Visit) -> Response:
-    email, password = visit.typed("email"), visit.form.get("password", "")
-    target = safe_next(visit.form.get("next", ""))
-    row = visit.db.execute(
-        "SELECT id FROM customers WHERE email = ? AND password = ?", (email.lower(), password)
-    ).fetchone()
-    if row is None:
-        error = "The email or the password is wrong."
-        return render(visit, "login.html", 422, email=email, next=target, error=error)
-    return PAGES.log_in(row[0], target)
-
-
-def logout(_: Visit) -> Response:
-    return PAGES.log_out()
+    sql = "SELECT id FROM customers WHERE email = ?1 AND password = ?2"
+    return PAGES.check_login(visit, "email", sql, "The email or the password is wrong.")
 
 
 def register_form(visit: Visit) -> Response:

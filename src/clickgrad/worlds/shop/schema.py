@@ -5,10 +5,10 @@ Money is in cents, dates are ISO text ("2025-03-04 09:12" or "2025-03-04").
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 
 from clickgrad.worlds.shop.data import shop_data
+from clickgrad.worlds.universe import fill_tables
 
 SCHEMA = """
 CREATE TABLE categories (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, slug TEXT NOT NULL UNIQUE);
@@ -182,11 +182,7 @@ CREATE INDEX shipments_of_order ON shipments (order_id);
 
 def build(db: sqlite3.Connection, seed: int) -> None:
     db.executescript(SCHEMA)
-    data = shop_data(seed)
-    for table in dataclasses.fields(data):
-        rows = [dataclasses.astuple(row) for row in getattr(data, table.name)]
-        places = ", ".join("?" * len(rows[0]))
-        db.executemany(f"INSERT INTO {table.name} VALUES ({places})", rows)
+    fill_tables(db, shop_data(seed))
 
 
 def user_id(db: sqlite3.Connection, email: str) -> int | None:
