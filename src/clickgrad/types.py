@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from clickgrad.webarena import Opinion, Probe, ProgramHtml, StringMatch, UrlMatch
+
 Scalar = str | int | float | bool | None
 Split = Literal["train", "test", "demo"]
 TAB_SEPARATOR = " |AND| "  # as WebArena's task files write it
@@ -64,7 +66,22 @@ class StateCheck:
     changes: tuple[RowChange, ...]
 
 
-Check = AnswerCheck | UrlCheck | PageCheck | StateCheck
+@dataclass(frozen=True, slots=True)
+class RewardCheck:
+    """The reward that the page itself gave, where a site judges by itself."""
+
+    at_least: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCheck:
+    """A check in the user's own code, run when the episode ends; what it found is part of the evidence."""
+
+    name: str
+
+
+WebArenaCheck = StringMatch | UrlMatch | ProgramHtml
+Check = AnswerCheck | UrlCheck | PageCheck | StateCheck | RewardCheck | CustomCheck | WebArenaCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +107,15 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check in the user's own code said."""
+
+    name: str
+    passed: bool | None  # None: the check itself failed, so nobody knows
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """All that judging may look at, gathered when the episode ended."""
 
@@ -97,6 +123,10 @@ class Evidence:
     url: str
     page_text: str
     changes: tuple[RowChange, ...]
+    page_reward: float | None = None  # None when the page gave none
+    findings: tuple[Finding, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    opinions: tuple[Opinion, ...] | None = None  # None: there was nobody to ask
 
 
 class Outcome(StrEnum):
@@ -107,7 +137,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    check: str  # the kind of check: answer, url, page, state
+    check: str  # the kind of check: answer, url, page, state, reward, or the name of one's own
     passed: bool
     reason: str
 
@@ -143,6 +173,14 @@ class Observation:
     tabs: tuple[str, ...] = ()  # titles of the open tabs
     tab: int = 0
     notice: str = ""  # what became of the last action, when that is worth saying
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedHost:
+    """A place outside its task's sites, and how often a session's pages tried in vain to reach it."""
+
+    host: str  # with its port, where the address has one
+    requests: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +341,7 @@ class Turn:
 
 
 class End(StrEnum):
-    STOPPED = "stopped"  # the agent said exit(...)
+    STOPPED = "stopped"  # the agent said exit(...), or the page said that it is over
     TURN_LIMIT = "turn_limit"
     TOKEN_LIMIT = "token_limit"  # the next prompt would not fit the model's context
     TIME_LIMIT = "time_limit"
@@ -324,6 +362,7 @@ class Trajectory:
     seconds: float
     policy: str
     prompt_format: str  # fingerprint of tokenizer, template and reply format; training refuses another's
+    blocked: tuple[BlockedHost, ...] = ()  # what the fence stopped
 
     @property
     def usable(self) -> bool:

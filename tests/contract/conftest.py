@@ -30,6 +30,14 @@ FAKE_SITE = {
     ),
     f"{ORIGIN}/mugs": FakePage("Mugs", ("All mugs", FakeElement("link", "Home", to=f"{ORIGIN}/"), "Blue mug, $12.50")),
     f"{ORIGIN}/results": FakePage("Results", ("Search results", FakeElement("link", "Home", to=f"{ORIGIN}/"))),
+    f"{ORIGIN}/covered": FakePage(
+        "Covered",
+        (
+            "A note lies over the button",
+            FakeElement("button", "Buy", covered=True),
+            FakeElement("link", "Home", to=f"{ORIGIN}/"),
+        ),
+    ),
     f"{ORIGIN}/long": FakePage(
         "Long",
         (*(f"Item {number}" for number in range(60)), FakeElement("link", "The end", to=f"{ORIGIN}/")),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from loopback import until
 
 from clickgrad.browser import Browser, Session
 from clickgrad.errors import BrowserError
@@ -212,7 +213,7 @@ async def test_a_page_reaches_nothing_outside_the_fence(chromium: Browser, other
     session = await chromium.open(f"{ORIGIN}/hostile?port={port}")
     while "Tried" not in (await session.observe()).lines:
         await session.perform(Wait())
-    assert "could not be opened." in await click(session, "Leave")
+    assert "outside the sites of this task." in await click(session, "Leave")
     await session.perform(GoBackward())
     await click(session, "Open")
     assert other_site.requests == []
@@ -221,7 +222,9 @@ async def test_a_page_reaches_nothing_outside_the_fence(chromium: Browser, other
 
 async def test_a_link_out_of_the_fence_is_a_notice_and_the_way_back_works(chromium: Browser) -> None:
     session = await chromium.open(f"{ORIGIN}/dialogs")
-    assert await click(session, "Outside") == "http://outside.localhost/ could not be opened."
+    assert await click(session, "Outside") == (
+        "http://outside.localhost/ could not be opened: it is outside the sites of this task."
+    )
     assert await session.perform(GoBackward()) == ""
     assert (await session.observe()).title == "Dialogs"
     await session.close()
@@ -301,5 +304,5 @@ async def test_an_old_browser_is_replaced_and_ends_with_its_last_session(hosts: 
         assert browser.process_ids != old
         assert await click(kept, "Mugs") == ""
         await kept.close()
-        assert not any(psutil.pid_exists(pid) for pid in old)
+        await until(lambda: not any(map(psutil.pid_exists, old)))
         assert await click(third, "Mugs") == ""

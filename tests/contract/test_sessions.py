@@ -106,9 +106,11 @@ async def test_a_checkbox_is_toggled_by_clicks(browser: Browser | FakeBrowser) -
 async def test_an_option_is_selected_by_its_text_in_any_case(browser: Browser | FakeBrowser) -> None:
     session = await browser.open(f"{ORIGIN}/")
     dropdown = await look(session, "Sort by")
-    assert await session.perform(Select(dropdown, "price LOW to high")) == ""
+    assert await session.perform(Select(dropdown, " price LOW  to high")) == ""
     assert (await session.observe()).elements[dropdown].value == "Price low to high"
-    assert await session.perform(Select(dropdown, "Colour")) == f'Dropdown {dropdown} has no option "Colour".'
+    assert await session.perform(Select(dropdown, "Colour")) == (
+        f'Dropdown {dropdown} has no option "Colour". It has Name, Price low to high.'
+    )
     assert (await session.observe()).elements[dropdown].value == "Price low to high"
     await session.close()
 
@@ -135,6 +137,21 @@ async def test_an_impossible_action_is_a_notice_and_part_of_the_next_observation
         assert (await session.observe()).notice == notice
     assert await session.perform(Click(link)) == ""
     assert (await session.observe()).notice == ""
+    await session.close()
+
+
+async def test_what_something_covers_is_marked_and_cannot_be_used(browser: Browser | FakeBrowser) -> None:
+    session = await browser.open(f"{ORIGIN}/covered")
+    assert (await session.observe()).lines == (
+        "A note lies over the button",
+        "button Buy [0] (covered)",
+        "link Home [1]",
+    )
+    for action in (Click(0), RightClick(0), Hover(0)):
+        assert await session.perform(action) == "Element 0 is covered by something else on the page."
+        assert (await session.observe()).notice == "Element 0 is covered by something else on the page."
+    assert await session.perform(Click(1)) == ""
+    assert session.url == f"{ORIGIN}/"
     await session.close()
 
 

@@ -24,10 +24,10 @@ def start(arguments: Sequence[str | Path], cwd: Path) -> subprocess.Popen[str]:
     )
 
 
-def run(arguments: Sequence[str | Path], cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(arguments: Sequence[str | Path], cwd: Path, wait_s: float = 110) -> subprocess.CompletedProcess[str]:
     process = start(arguments, cwd)
     try:
-        out, err = process.communicate(timeout=110)
+        out, err = process.communicate(timeout=wait_s)
     except subprocess.TimeoutExpired:
         process.kill()
         raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -62,14 +63,14 @@ def tiny_tokenizer(texts: Sequence[str]) -> ChatTokenizer:
     return ChatTokenizer(fast)
 
 
-def tiny_model(tokenizer: ChatTokenizer, context_tokens: int = 1024) -> LoadedModel:
+def tiny_model(tokenizer: ChatTokenizer, context_tokens: int = 1024, heads: int = 4) -> LoadedModel:
     config = transformers.LlamaConfig(
         vocab_size=len(tokenizer.inner),
         hidden_size=64,
         intermediate_size=128,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
+        num_attention_heads=heads,
+        num_key_value_heads=heads // 2,
         max_position_embeddings=context_tokens,
         eos_token_id=tokenizer.end_ids[0],
         pad_token_id=tokenizer.end_ids[0],
@@ -108,10 +109,15 @@ def make_trajectory(
 
 
 class FakeVenue:
-    """Episodes on a fake site; nothing there changes any rows."""
+    """Episodes on a fake site; nothing there changes any rows.
 
-    def __init__(self, pages: dict[str, FakePage]) -> None:
+    It may say by itself what the task is, and that the episode is over when the agent is at `end_url`.
+    """
+
+    def __init__(self, pages: dict[str, FakePage], intent: str = "", end_url: str = "") -> None:
         self._browser = FakeBrowser(pages)
+        self._intent = intent
+        self._end_url = end_url
 
     @asynccontextmanager
     async def open(self, task: Task) -> AsyncIterator[Visit]:
@@ -121,7 +127,8 @@ class FakeVenue:
             return Evidence(answer, session.url, await session.page_text(), ())
 
         try:
-            yield Visit(session, evidence)
+            known = replace(task, intent=self._intent) if self._intent else None
+            yield Visit(session, evidence, known, lambda: session.url == self._end_url)
         finally:
             await session.close()
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tiny import save, teach, tiny_model, tiny_tokenizer
 
 from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.browser import find_chromium
 from clickgrad.codec import to_plain
 from clickgrad.types import AnswerCheck, Observation, Split, Task
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 REPLIES = ['exit(message="heads")', 'exit(message="tails")']
 INTENT = "Toss a coin."
@@ -35,3 +41,16 @@ def coin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tasks += [toss(number, "test", ("heads", "tails")[number % 2]) for number in range(6, 10)]
     (folder / "tasks.json").write_text(json.dumps([to_plain(task) for task in tasks]))
     return folder
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=["--disable-gpu"], chromium_sandbox=False)
+        yield browser
+        browser.close()

@@ -60,7 +60,7 @@ def test_a_wrong_config_file_is_named(tmp_path: Path, text: str, part: str) -> N
 
 
 def test_a_missing_config_file_names_the_presets(tmp_path: Path) -> None:
-    assert_mistake(run(["train", "--config", "none.toml"], tmp_path), "config none.toml", "preset (quick)")
+    assert_mistake(run(["train", "--config", "none.toml"], tmp_path), "config none.toml", "a preset (", "quick")
 
 
 def test_a_missing_model_is_named(tmp_path: Path) -> None:

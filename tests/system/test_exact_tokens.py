@@ -15,7 +15,8 @@ from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots
-from clickgrad.types import Trajectory
+from clickgrad.tasks.suites import load_tasks
+from clickgrad.types import Completion, Observation, Sampling, Trajectory
 
 LAYOUTS: tuple[Layout, ...] = ("rows", "comb")
 
@@ -52,8 +53,6 @@ def test_sampler_logprobs_equal_recomputed_ones(config: Config, smollm2: LoadedM
 
 
 def test_the_embedded_models_prompt_equals_its_chat_template(config: Config, smollm2: LoadedModel) -> None:
-    from clickgrad.types import Observation
-
     builder = prompt_builder(config, smollm2.tokenizer)
     task = chosen_tasks(config, "test")[0]
     page = Observation("http://shop.localhost/cart", "Cart", ("link Home [0]", "Cart", "1 x $19.50 = $19.50"), ())
@@ -61,3 +60,28 @@ def test_the_embedded_models_prompt_equals_its_chat_template(config: Config, smo
     prompt = builder.prompt("e", task, history, page)
     whole = smollm2.tokenizer.render_chat(prompt.messages, reply_header=True)
     assert list(prompt.ids) == smollm2.tokenizer.encode_template(whole)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_greedy_equals_generate_token_by_token_on_two_hundred_prompts(smollm2: LoadedModel) -> None:
+    """The embedded model is asked what all tasks of a site are about, at many lengths, in a crowd of sixteen."""
+    tasks = load_tasks("pocket", "all")[:200]
+    builder = prompt_builder(Config(), smollm2.tokenizer)
+    page = Observation("http://shop.localhost/", "Home", ("link Home [0]", "link Cart [1]"), ())
+    prompts = [builder.prompt(task.id, task, (), page) for task in tasks]
+    engine = TorchEngine(smollm2)
+
+    async def ask_all() -> list[Completion]:
+        return await asyncio.gather(*(engine.complete(one, Sampling(12, temperature=0)) for one in prompts))
+
+    replies = asyncio.run(ask_all())
+    engine.close()
+    assert len({len(prompt.ids) for prompt in prompts}) > 10
+    for prompt, reply in zip(prompts, replies, strict=True):
+        ids = torch.tensor([prompt.ids])
+        with torch.no_grad():
+            whole = smollm2.model.generate(
+                ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False, pad_token_id=0
+            )
+        assert list(reply.ids) == whole[0, ids.shape[1] :].tolist()

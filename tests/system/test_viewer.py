@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 import zstandard
-from commands import run, start
+from commands import run
+from looking import serving, watched_page
 
-from clickgrad.browser import find_chromium
 from clickgrad.codec import to_plain
 from clickgrad.report.metrics import Metrics
 from clickgrad.rollout.store import FORMAT, TrajectoryFile
@@ -138,45 +138,14 @@ class Viewer:
 def viewer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewer]:
     folder = tmp_path_factory.mktemp("viewer") / "runs"
     fill(folder)
-    process = start(["view", folder, "--port", "0"], folder)
-    assert process.stdout is not None
-    address = process.stdout.readline().strip()
-    assert address.startswith("http://127.0.0.1:"), process.stderr and process.stderr.read()
-    yield Viewer(address.rstrip("/"), folder)
-    process.terminate()
-    _, complaints = process.communicate(timeout=20)
-    assert complaints == ""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    executable = find_chromium()
-    if executable is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable, args=["--disable-gpu"], chromium_sandbox=False)
-        yield browser
-        browser.close()
+    with serving(folder) as address:
+        yield Viewer(address, folder)
 
 
 @pytest.fixture
 def page(chromium: Browser, viewer: Viewer) -> Iterator[Page]:
-    """A page that complains of nothing and asks nobody but the viewer."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 720})
-    page = context.new_page()
-    page.set_default_timeout(15_000)
-    complaints: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    yield page
-    assert page.evaluate("window.hacked") is None
-    context.close()
-    assert complaints == []
-    assert [url for url in asked if not url.startswith(f"{viewer.url}/")] == []
+    with watched_page(chromium, viewer.url) as page:
+        yield page
 
 
 def test_runs_are_listed_with_what_could_not_be_read(viewer: Viewer, page: Page) -> None:

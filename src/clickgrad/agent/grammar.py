@@ -35,7 +35,7 @@ from clickgrad.types import (
 
 ReplyFormat = Literal["plain", "thinking"]
 
-ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
+OPEN, CLOSE = "<answer>", "</answer>"
 CALL = re.compile(r"(do|exit|go_backward|go_forward)\s*\((.*)\)", re.DOTALL)
 ARGUMENT = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d+)\s*(,|$)""", re.DOTALL)
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
@@ -54,8 +54,10 @@ NAMES: dict[type, str] = {kind: name for name, kind in {**ON_ELEMENT, **WITH_TEX
 
 def parse(reply: str, reply_format: ReplyFormat) -> Action | Unparsable:
     """The one action of a reply, or why there is none. Total: no input raises."""
+    if not reply.strip():
+        return Unparsable('the reply is empty; expected one action such as do(action="Click", element="3")')
     if reply_format == "thinking":
-        answers = ANSWER.findall(reply)
+        answers = _answers(reply)
         if len(answers) != 1:
             return Unparsable(f"expected one <answer> ... </answer>, found {len(answers)}")
         reply = answers[0]
@@ -75,6 +77,15 @@ def parse(reply: str, reply_format: ReplyFormat) -> Action | Unparsable:
             return GoBackward()
         case _:
             return GoForward()
+
+
+def _answers(reply: str) -> list[str]:
+    """What stands between the tags. Every character is read once, however many tags are left open."""
+    found, at = [], 0
+    while (start := reply.find(OPEN, at)) >= 0 and (end := reply.find(CLOSE, start)) >= 0:
+        found.append(reply[start + len(OPEN) : end])
+        at = end + len(CLOSE)
+    return found
 
 
 def _arguments(text: str) -> dict[str, str] | Unparsable:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
-from clickgrad.agent.grammar import VERBS, ReplyFormat
+from clickgrad.agent.grammar import VERBS, ReplyFormat, render
 from clickgrad.errors import UserError
-from clickgrad.types import Completion, Finish, Message, Observation, Prompt, Task
+from clickgrad.types import Click, Completion, Finish, Message, Observation, Prompt, Task
 
 PLACEHOLDER = "** Simplified html **"
-CUT = "… page cut here"
+CUT = "… more below, scroll down"  # as a rendering says it of what is below the viewport: one mark to learn
 SystemPrompt = Literal["full", "short"]
 
 FORMATS = {
@@ -43,7 +43,7 @@ do(action="Type", argument="text", element="3"), exit(message="answer"). {format
 
 
 class Tokenizer(Protocol):
-    """The little of a tokenizer that prompts need. `policy/tokenizer.py` adapts those of transformers."""
+    """The little of a tokenizer that prompts need. `policy/models.py` adapts those of transformers."""
 
     @property
     def end_ids(self) -> tuple[int, ...]:
@@ -83,6 +83,8 @@ class Frame:
             if not found:
                 raise UserError("the model's chat template drops or repeats messages; use a model with a plain one")
             pieces.append(piece)
+        if any(mark in piece for mark in marks for piece in (*pieces, chat)):
+            raise UserError("the model's chat template drops or repeats messages; use a model with a plain one")
         opening, system_to_user, user_to_reply, reply_to_user = (
             tuple(tokenizer.encode_template(piece)) for piece in pieces
         )
@@ -116,11 +118,12 @@ class PromptBuilder:
         if tokenizer and self._frame:
             self._opening = (*self._frame.open, *tokenizer.encode(self._system), *self._frame.system_to_user)
             self._placeholder = (*tokenizer.encode(PLACEHOLDER), *self._frame.user_to_reply)
+            self._check(tokenizer)
 
     @property
     def fingerprint(self) -> str:
         """Changes whenever the same episode would be told to the model in other tokens."""
-        told = (self._system, self._opening, self._placeholder, self._frame, self.reply_format, self._page_tokens)
+        told = (self._system, self._opening, self._placeholder, self._frame, self.reply_format, self._page_tokens, CUT)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
     def prompt(self, episode: str, task: Task, history: Sequence[Completion], observation: Observation) -> Prompt:
@@ -134,6 +137,24 @@ class PromptBuilder:
         assert self._frame
         ids = (*self._tokenizer.encode(text), self._frame.reply_to_user[0])
         return Completion(text, ids, (0.0,) * len(ids), Finish.STOP, policy_version=0)
+
+    def _check(self, tokenizer: Tokenizer) -> None:
+        """Segment by segment must be what the whole template would have been: else the model reads what it never saw.
+
+        A reply is told to the model as it was sampled, thinking included, so a template that hides some is refused.
+        """
+        task = Task("check", "", "train", (), "", "Choose.", "", ())
+        page = Observation("http://site/", "", ("link Home [0]", "$12.50"), ())
+        history = [self.reply(render(Click(element), "I see it. [0]", self.reply_format)) for element in (0, 12)]
+        prompt = self.prompt("check", task, history, page)
+        whole = tokenizer.render_chat(prompt.messages, reply_header=True)
+        if any(past.text not in whole for past in history):
+            raise UserError(
+                "the model's chat template hides or rewrites parts of past replies, such as their thinking; use "
+                "another model" + (", or agent.reply_format=plain" if self.reply_format == "thinking" else "")
+            )
+        if tuple(tokenizer.encode_template(whole)) != prompt.ids:
+            raise UserError("the model's tokens run across the borders of its chat template; use another model")
 
     def _messages(self, task: Task, history: Sequence[Completion], page: str) -> tuple[Message, ...]:
         messages = [Message("system", self._system)]
@@ -157,14 +178,15 @@ class PromptBuilder:
         return tuple(ids)
 
     def _page(self, observation: Observation) -> str:
+        """Without space at its end, which some templates would trim."""
         lines = list(page_lines(observation))
         if self._tokenizer is None:
-            return "\n".join(lines)
+            return "\n".join(lines).rstrip()
         cut = False
         while len(lines) > 1 and len(self._tokenizer.encode("\n".join(lines))) > self._page_tokens:
             lines = [*lines[: -2 if cut else -1], CUT]
             cut = True
-        return "\n".join(lines)
+        return "\n".join(lines).rstrip()
 
 
 def _task_line(task: Task) -> str:

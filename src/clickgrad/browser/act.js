@@ -1,62 +1,52 @@
-// Prepares one action on a stamped element, in the page. Argument: {key, verb, id, text}. Returns JSON: {notice} when
-// the action is impossible, else {notice: "", x, y} with a point where a real click reaches the element.
-({ key, verb, id, text }) => {
+// Prepares one action on a stamped element, in the page. Arguments: {key, verb, id, text} and what reach.js makes.
+// Returns JSON: {notice} when the action is impossible, else {notice: "", x, y} with a point where a real click reaches
+// the element.
+({ key, verb, id, text }, reach) => {
+  const OPTIONS_TOLD = 12;
+  const stamp = window[Symbol.for(key)] || { refs: [], scrollers: [document.scrollingElement || document.documentElement] };
   const refuse = (notice) => JSON.stringify({ notice });
   const ready = (x = 0, y = 0, keys = false) => JSON.stringify({ notice: "", x, y, keys });
 
   if (verb === "scroll") {
-    const step = Number(text) * innerHeight * 0.8;
-    const room = (el) => el.scrollHeight - el.clientHeight > 1;
-    const root = document.scrollingElement || document.documentElement;
-    const panes = () => [...document.querySelectorAll("body *")].filter(
-      (el) => room(el) && el.clientHeight > innerHeight / 3 && /auto|scroll/.test(getComputedStyle(el).overflowY));
-    const scroller = room(root) ? root : panes().sort((a, b) => b.clientHeight * b.clientWidth - a.clientHeight * a.clientWidth)[0] || root;
-    const before = scroller.scrollTop;
-    scroller.scrollBy({ top: step, behavior: "instant" });
-    return scroller.scrollTop === before ? refuse(`The page does not scroll further ${step > 0 ? "down" : "up"}.`) : ready();
+    const direction = Number(text);
+    for (const scroller of stamp.scrollers) {
+      const before = scroller.scrollTop;
+      scroller.scrollBy({ top: direction * scroller.clientHeight * 0.8, behavior: "instant" });
+      if (scroller.scrollTop !== before) return ready();
+    }
+    return refuse(`The page does not scroll further ${direction > 0 ? "down" : "up"}.`);
   }
 
-  const ref = (window[Symbol.for(key)] || [])[id];
+  const ref = stamp.refs[id];
   if (!ref) return refuse(`There is no element ${id} on this page.`);
   const { el, target, role } = ref;
   const article = /^[aeiou]/.test(role) ? "an" : "a";
-  if (!el.isConnected) return refuse(`Element ${id} is no longer on the page.`);
+  const view = el.ownerDocument.defaultView; // none when its frame has gone
+  if (!el.isConnected || !view) return refuse(`Element ${id} is no longer on the page.`);
   if (verb !== "hover" && (el.matches(":disabled") || el.getAttribute("aria-disabled") === "true" || el.closest("[inert]")))
     return refuse(`Element ${id} is disabled.`);
 
-  const belongs = (hit) => {
-    for (let node = hit; node; node = node.assignedSlot || node.parentNode || node.host)
-      if (node === el || node === target || (node.tagName === "LABEL" && node.control === el)) return true;
-    return false;
-  };
-  const deepest = (x, y) => {
-    let hit = document.elementFromPoint(x, y);
-    while (hit && hit.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y);
-      if (!inner || inner === hit) break;
-      hit = inner;
-    }
-    return hit;
-  };
-  const points = () => [...target.getClientRects(), ...(target.firstElementChild ? target.firstElementChild.getClientRects() : [])]
-    .map((r) => [Math.max(r.left, 0), Math.max(r.top, 0), Math.min(r.right, innerWidth), Math.min(r.bottom, innerHeight)])
-    .filter(([left, top, right, bottom]) => right - left >= 1 && bottom - top >= 1)
-    .flatMap(([left, top, right, bottom]) => [[0.5, 0.5], [0.2, 0.5], [0.8, 0.5], [0.5, 0.2], [0.5, 0.8]]
-      .map(([fx, fy]) => [left + (right - left) * fx, top + (bottom - top) * fy]));
-  if (!points().length) target.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-  const candidates = points();
-  if (!candidates.length || getComputedStyle(target).visibility !== "visible") return refuse(`Element ${id} is not visible.`);
-  const point = candidates.find(([x, y]) => belongs(deepest(x, y)));
-  if (!point) return refuse(`Element ${id} is covered by something else on the page.`);
+  const isShown = () => reach.rectsOn(target, reach.viewOf(view)).length > 0 && getComputedStyle(target).visibility === "visible";
+  const find = () => reach.pointOn(el, target, reach.viewOf(view), reach.placeOf(view));
+  let point = find();
+  if (!point) {
+    target.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    point = find();
+  }
+  if (!point) return refuse(isShown() ? `Element ${id} is covered by something else on the page.` : `Element ${id} is not visible.`);
 
   if (verb === "select") {
-    if (el.tagName !== "SELECT") return refuse(`Element ${id} is ${article} ${role}, not a dropdown.`);
+    const advice = /^(combobox|option)$/.test(role) || el.getAttribute("aria-haspopup") === "listbox" ? " Click it, then its option." : "";
+    if (el.tagName !== "SELECT") return refuse(`Element ${id} is ${article} ${role}, not a dropdown.${advice}`);
     const tidy = (value) => value.replace(/\s+/g, " ").trim().toLowerCase();
     const wanted = tidy(text);
     const options = [...el.options];
     const option = options.find((o) => tidy(o.label || o.textContent) === wanted) || options.find((o) => tidy(o.value) === wanted);
-    if (!option) return refuse(`Dropdown ${id} has no option "${text}".`);
-    if (option.disabled) return refuse(`The option "${text}" of dropdown ${id} is disabled.`);
+    if (!option) {
+      const names = options.slice(0, OPTIONS_TOLD).map((o) => (o.label || o.textContent).replace(/\s+/g, " ").trim());
+      return refuse(`Dropdown ${id} has no option "${text}". It has ${names.join(", ")}${options.length > OPTIONS_TOLD ? ", …" : ""}.`);
+    }
+    if (option.matches(":disabled")) return refuse(`The option "${text}" of dropdown ${id} is disabled.`);
     el.focus();
     option.selected = true;
     el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
@@ -65,7 +55,7 @@
   }
 
   if (verb === "type") {
-    if (el.type === "file") return refuse(`Element ${id} takes a file; it cannot be typed into.`);
+    if (el.type === "file") return refuse(`Element ${id} takes a file, and there is none to give.`);
     const editable = el.isContentEditable || el.tagName === "TEXTAREA" || (el.tagName === "INPUT" && role !== "button" && !/^(checkbox|radio)$/.test(el.type));
     if (!editable) return refuse(`Element ${id} is ${article} ${role}; it cannot be typed into.`);
     if (el.readOnly) return refuse(`Element ${id} is read-only.`);
@@ -78,12 +68,13 @@
       el.dispatchEvent(new Event("change", { bubbles: true }));
       return ready();
     }
-    if (el.isContentEditable) getSelection().selectAllChildren(el);
+    if (el.isContentEditable) el.ownerDocument.getSelection().selectAllChildren(el);
     else el.select();
-    return ready(point[0], point[1], true);
+    return ready(point.x, point.y, true);
   }
 
   if (verb === "click" && el.tagName === "SELECT")
     return refuse(`Element ${id} is a dropdown: choose with Select Dropdown Option.`);
-  return ready(point[0], point[1]);
+  if (verb === "click" && el.type === "file") return refuse(`Element ${id} takes a file, and there is none to give.`);
+  return ready(point.x, point.y);
 }

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from clickgrad.browser.fence import resolver_rules
 from clickgrad.errors import UserError
 
 EXECUTABLE_VARIABLE = "CLICKGRAD_CHROMIUM"
@@ -86,16 +87,6 @@ def _is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def fence(hosts: Mapping[str, str]) -> str:
-    """Resolver rules by which a page reaches these hosts and nothing else, not even an address literal.
-
-    >>> fence({"shop.localhost": "127.0.0.1:8000"})
-    'MAP shop.localhost:80 127.0.0.1:8000, MAP * ~NOTFOUND'
-    """
-    rules = [f"MAP {host if ':' in host else f'{host}:80'} {address}" for host, address in hosts.items()]
-    return ", ".join([*rules, "MAP * ~NOTFOUND"])
-
-
 def switches(hosts: Mapping[str, str]) -> list[str]:
     return [
         "--disable-gpu",
@@ -108,5 +99,5 @@ def switches(hosts: Mapping[str, str]) -> list[str]:
         # The resolver rules are no fence when a proxy of the environment resolves names, or WebRTC sends datagrams.
         "--no-proxy-server",
         "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-        f"--host-resolver-rules={fence(hosts)}",
+        f"--host-resolver-rules={resolver_rules(hosts)}",
     ]

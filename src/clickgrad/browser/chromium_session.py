@@ -8,12 +8,15 @@ import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from clickgrad.browser.fence import BlockedRequests, Fence
+from clickgrad.browser.flood import FloodGate
 from clickgrad.browser.process import close_within
 from clickgrad.browser.render import Rendering, render
 from clickgrad.browser.snapshot import read_snapshot
-from clickgrad.browser.tab import SETTLE_S, Tab, load_script
+from clickgrad.browser.tab import SETTLE_S, Tab, load_script, script_with_reach
 from clickgrad.errors import BrowserError, boundary
 from clickgrad.types import (
+    BlockedHost,
     Click,
     GoBackward,
     GoForward,
@@ -34,10 +37,15 @@ from clickgrad.types import (
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Dialog, Page
 
-_OBSERVE = load_script("observe.js")
-_ACT = load_script("act.js")
-_TITLE = "() => document.title"
-_PAGE_TEXT = "() => document.body ? document.body.innerText : ''"
+_OBSERVE = script_with_reach("observe.js")
+_ACT = script_with_reach("act.js")
+_TITLE = "() => document.title.slice(0, 500)"
+_PAGE_TEXT = load_script("text.js")
+# What a browser does for a person who ticks "prevent this page from creating additional dialogs".
+_NO_DIALOGS = "alert = confirm = prompt = () => undefined; undefined"
+_DIALOGS_BORNE = 5  # in one turn
+_DIALOG_CHARS = 300
+_TABS_BORNE = 12
 _CLOSE_S = 3.0
 _JPEG_QUALITY = 70
 
@@ -46,9 +54,16 @@ class ChromiumSession:
     """Made by `Browser.open`."""
 
     def __init__(
-        self, context: BrowserContext, rendering: Rendering, timeout_s: float, on_close: Callable[[], Awaitable[None]]
+        self,
+        context: BrowserContext,
+        fence: Fence,
+        rendering: Rendering,
+        timeout_s: float,
+        on_close: Callable[[], None],
     ) -> None:
         self._context = context
+        self._fence = fence
+        self._blocked = BlockedRequests(fence, context)
         self._rendering = rendering
         self._timeout_s = timeout_s
         self._on_close = on_close
@@ -57,10 +72,12 @@ class ChromiumSession:
         self._current = 0
         self._notice = ""
         self._events: list[str] = []  # what the page did by itself since the last action: dialogs, downloads
+        self._dialogs = 0  # since the last action
         self._expected_tabs = 0
         self._tab_came = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
+        FloodGate(context, lambda: self._spawn(context.close()))
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
 
@@ -86,6 +103,15 @@ class ChromiumSession:
     @property
     def url(self) -> str:
         return self._tab.page.url
+
+    @property
+    def page(self) -> Page:
+        """The current tab's, for those who own the session: to log in before an episode, or to look around after it."""
+        return self._tab.page
+
+    @property
+    def blocked(self) -> tuple[BlockedHost, ...]:
+        return self._blocked.listed()
 
     @property
     def _tab(self) -> Tab:
@@ -117,6 +143,7 @@ class ChromiumSession:
 
     async def perform(self, action: PageAction) -> str:
         self._events.clear()
+        self._dialogs = 0
         with boundary(BrowserError, f"performing {type(action).__name__}"):
             async with asyncio.timeout(self._timeout_s):
                 notice = await self._act(action)
@@ -124,7 +151,7 @@ class ChromiumSession:
             await self._settle(await_change=isinstance(action, Wait))
         failed_url = self._tab.take_failed_url()
         if failed_url:
-            self._events.append(f"{failed_url} could not be opened.")
+            self._events.append(self._not_opened(failed_url))
         self._notice = " ".join(filter(None, [notice, *self._events]))
         return self._notice
 
@@ -137,7 +164,7 @@ class ChromiumSession:
         try:
             await close_within(_CLOSE_S, self._context.close())
         finally:
-            await self._on_close()
+            self._on_close()
 
     # --- actions ---
 
@@ -212,15 +239,17 @@ class ChromiumSession:
     async def _travel(self, direction: int) -> str:
         from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-        history = await (await self._tab.protocol()).send("Page.getNavigationHistory")
+        protocol = await self._tab.protocol()
+        history = await protocol.send("Page.getNavigationHistory")
         target = history["currentIndex"] + direction
         inside = 0 <= target < len(history["entries"])
         if not inside or history["entries"][target]["url"] == "about:blank":
             return f"There is no page to go {'back' if direction < 0 else 'forward'} to."
-        page = self._tab.page
-        go = page.go_back if direction < 0 else page.go_forward
+        entry = {"entryId": history["entries"][target]["id"]}
         try:
-            await go(wait_until="commit", timeout=SETTLE_S * 1000)
+            # The step may be one of a frame, or within the document: any of these commits.
+            async with self._tab.page.expect_event("framenavigated", timeout=SETTLE_S * 1000):
+                await protocol.send("Page.navigateToHistoryEntry", entry)
         except PlaywrightTimeout:
             return "The page did not come in time."
         return ""
@@ -242,25 +271,41 @@ class ChromiumSession:
             await self._tab.settle(self._timeout_s)
 
     def _on_page(self, page: Page) -> None:
+        if self._tabs:
+            self._expected_tabs = max(0, self._expected_tabs - 1)
+            self._tab_came.set()
+        if len(self._tabs) >= _TABS_BORNE:
+            self._tell("The page opened more tabs than there may be, which were closed.")
+            self._spawn(page.close())
+            return
         tab = Tab(page)
         self._tabs.append(tab)
         self._current = len(self._tabs) - 1
         page.on("close", lambda _: self._forget(tab))
         page.on("crash", lambda _: self._forget(tab))
-        page.on("download", lambda _: self._events.append("The page offered a download, which was refused."))
+        page.on("download", lambda _: self._tell("The page offered a download, which was refused."))
+        page.on("filechooser", lambda _: self._tell("The page asked for a file, and there is none to give."))
         if self._current > 0:
-            self._expected_tabs = max(0, self._expected_tabs - 1)
-            self._tab_came.set()
             self._spawn(self._watch_windows(tab))
+
+    def _tell(self, event: str) -> None:
+        if event not in self._events:
+            self._events.append(event)
 
     async def _watch_windows(self, tab: Tab) -> None:
         """Playwright reports a new tab only when it has loaded; the protocol says at once that one will come."""
         protocol = await tab.protocol()
-        protocol.on("Page.windowOpen", lambda _: self._expect_tab())
+        protocol.on("Page.windowOpen", lambda window: self._expect_tab(window["url"]))
         await protocol.send("Page.enable")
 
-    def _expect_tab(self) -> None:
+    def _expect_tab(self, url: str) -> None:
         self._expected_tabs += 1
+        if not self._fence.allows(url):  # it fails before there is a tab to notice it
+            self._events.append(self._not_opened(url))
+
+    def _not_opened(self, url: str) -> str:
+        why = "" if self._fence.allows(url) else ": it is outside the sites of this task"
+        return f"{url} could not be opened{why}."
 
     def _forget(self, tab: Tab) -> None:
         if tab not in self._tabs:
@@ -271,9 +316,23 @@ class ChromiumSession:
             self._current = max(0, self._current - 1)
 
     def _on_dialog(self, dialog: Dialog) -> None:
+        self._dialogs += 1
+        if self._dialogs > _DIALOGS_BORNE:
+            self._tell("The page kept showing dialogs, so its script was stopped.")
+            self._spawn(self._silence(dialog))
+            return
         if dialog.type != "beforeunload":
-            self._events.append(f'The page showed a dialog ({dialog.type}), which was accepted: "{dialog.message}"')
+            message = " ".join(dialog.message.split())[:_DIALOG_CHARS]
+            self._tell(f'The page showed a dialog ({dialog.type}), which was accepted: "{message}"')
         self._spawn(dialog.accept(dialog.default_value))
+
+    async def _silence(self, dialog: Dialog) -> None:
+        """End the script that waits for the dialog, and let those that follow show none."""
+        tab = next((tab for tab in self._tabs if tab.page is dialog.page), self._tab)
+        protocol = await tab.protocol()
+        # The script can end only when the dialog has gone, but has to be told before: the order matters.
+        await asyncio.gather(protocol.send("Runtime.terminateExecution"), dialog.dismiss())
+        await protocol.send("Runtime.evaluate", {"expression": _NO_DIALOGS})
 
     def _spawn(self, work: Awaitable[None]) -> None:
         async def run() -> None:

@@ -15,6 +15,7 @@ from clickgrad.browser.render import Rendering, render
 from clickgrad.browser.snapshot import Control, Snapshot, Text
 from clickgrad.errors import BrowserError
 from clickgrad.types import (
+    BlockedHost,
     Click,
     GoBackward,
     GoForward,
@@ -46,6 +47,7 @@ class FakeElement:
     value: str = ""
     options: tuple[str, ...] = ()
     disabled: bool = False
+    covered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class _Tab:
 
 
 class FakeSession:
+    blocked: tuple[BlockedHost, ...] = ()  # there is no network to keep it from
+
     def __init__(
         self, pages: Mapping[str, FakePage], start_urls: Sequence[str], rendering: Rendering = "outline"
     ) -> None:
@@ -146,7 +150,7 @@ class FakeSession:
             name=item.name,
             value=self._value(position, item),
             options=item.options,
-            states=("disabled",) if item.disabled else (),
+            states=("disabled",) if item.disabled else ("covered",) if item.covered else (),
             tag=_TAGS.get(item.role, "button"),
             type=item.role if item.role == "checkbox" else "",
         )
@@ -183,6 +187,8 @@ class FakeSession:
         assert isinstance(element, FakeElement)
         if element.disabled and not isinstance(action, Hover):
             return f"Element {number} is disabled."
+        if element.covered:
+            return f"Element {number} is covered by something else on the page."
         match action:
             case Click():
                 return self._click(position, element, number)
@@ -215,9 +221,9 @@ class FakeSession:
     def _select(self, position: int, element: FakeElement, number: int, option: str) -> str:
         if element.role != "select":
             return f"Element {number} is a {element.role}, not a dropdown."
-        chosen = next((o for o in element.options if o.lower() == option.strip().lower()), None)
+        chosen = next((o for o in element.options if o.lower() == " ".join(option.split()).lower()), None)
         if chosen is None:
-            return f'Dropdown {number} has no option "{option}".'
+            return f'Dropdown {number} has no option "{option}". It has {", ".join(element.options)}.'
         self._visit.values[position] = chosen
         return ""
 

@@ -1,11 +1,15 @@
-// What can be seen and acted on in the viewport, as JSON. Runs in the page; argument: the symbol key that holds the
-// element references until the next observation. Returns {url, title, above, below, items}, items in DOM order:
-// {text, tag} for static text, {id, role, tag, type, name, placeholder, value, options, states, box} for controls.
-(key) => {
+// What can be seen and acted on in the viewport, as JSON, frames of the same origin included. Runs in the page;
+// arguments: the symbol key that holds the element references until the next observation, and what reach.js makes.
+// Returns {url, title, above, below, items}, items in DOM order: {text, tag} for static text,
+// {id, role, tag, type, name, placeholder, value, options, states, box} for controls.
+(key, reach) => {
   const TEXT_LIMIT = 500;
   const MIN_PX = 2; // smaller things are there for screen readers, not for eyes
-  const SKIPPED = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "DATALIST", "IFRAME", "OBJECT", "CANVAS",
-    "VIDEO", "AUDIO", "OPTION", "svg"]);
+  const MIN_PANE_PX = 40; // smaller ones scroll by accident
+  const MIN_FRAME_PX = 20; // smaller frames count visitors
+  const UNSEEN = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "DATALIST", "OPTION"]);
+  const UNREAD = new Set(["OBJECT", "CANVAS", "VIDEO", "AUDIO", "svg"]);
+  const FRAMES = new Set(["IFRAME", "FRAME"]);
   const ROLES = new Set(["button", "link", "checkbox", "radio", "tab", "menuitem", "menuitemcheckbox", "menuitemradio",
     "option", "switch", "combobox", "searchbox", "textbox", "slider", "treeitem"]);
   const INPUT_ROLES = {
@@ -19,18 +23,20 @@
   const refs = [];
   const items = [];
   const range = document.createRange();
-  const viewport = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  const panes = []; // what scrolls in the page, as [element, the area that can be seen]
+  // The document being walked: what of it can be seen, in its own coordinates, and where these lie in the viewport.
+  let scene = { clip: reach.viewOf(window), place: reach.placeOf(window) };
+  let behindDialog = 0;
+  let layered = false; // whether anything is placed out of the flow, so that it may cover something
+  const marks = []; // what is left to do when that is known
 
   const tidy = (text) => (text || "").replace(/\s+/g, " ").trim();
   const cut = (text) => (text.length > TEXT_LIMIT ? text.slice(0, TEXT_LIMIT) + "…" : text);
-  const intersect = (a, b) => ({
-    left: Math.max(a.left, b.left), top: Math.max(a.top, b.top),
-    right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
-  });
-  const overlaps = (a, b) => {
-    const both = intersect(a, b);
-    return both.right - both.left >= MIN_PX && both.bottom - both.top >= MIN_PX;
+  const overlaps = (a, b, least = MIN_PX) => {
+    const both = reach.intersect(a, b);
+    return both.right - both.left >= least && both.bottom - both.top >= least;
   };
+  const isRoot = (el) => el === el.ownerDocument.body || el === el.ownerDocument.documentElement;
   const childrenOf = (el) => {
     if (el.shadowRoot) return el.shadowRoot.childNodes;
     if (el.tagName === "SLOT" && el.assignedNodes().length) return el.assignedNodes();
@@ -84,7 +90,7 @@
     if (ROLES.has(role)) return role === "searchbox" ? "textbox" : role;
     if (el.tagName === "A" && el.hasAttribute("href")) return "link";
     if (el.tagName === "BUTTON" || el.tagName === "SUMMARY") return "button";
-    if (el === document.body || el === document.documentElement || el.tagName === "LABEL") return "";
+    if (isRoot(el) || el.tagName === "LABEL") return "";
     if (el.hasAttribute("onclick")) return "button";
     // A listener added by script leaves no trace in the DOM, but the hand over the element does.
     if (style.cursor === "pointer" && !parentPointer && !el.querySelector(ACTIVE) && tidy(el.textContent)) return "button";
@@ -93,7 +99,7 @@
   const textOf = (el) => tidy((el.innerText ?? el.textContent ?? "").replace(/\s*\n\s*/g, ", "));
   const fieldLabel = (el) => {
     const ids = tidy(el.getAttribute("aria-labelledby"));
-    const named = ids && tidy(ids.split(" ").map((id) => document.getElementById(id)?.textContent || "").join(" "));
+    const named = ids && tidy(ids.split(" ").map((id) => el.getRootNode().getElementById?.(id)?.textContent || "").join(" "));
     return named || tidy(el.getAttribute("aria-label"));
   };
   const labelText = (label) => {
@@ -117,6 +123,7 @@
       const label = ownLabel(el);
       return fieldLabel(el) || (label && labelText(label)) || tidy(el.getAttribute("placeholder")) || spare() || tidy(el.getAttribute("name"));
     }
+    if (role === "combobox" && fieldLabel(el)) return fieldLabel(el); // its text is what is chosen
     const text = textOf(el);
     return /[\p{L}\p{N}]/u.test(text) ? text : fieldLabel(el) || spare() || imageText(el) || text;
   };
@@ -130,6 +137,7 @@
       return on ? "on" : "off";
     }
     if (role === "button") return "";
+    if (role === "combobox" && fieldLabel(el) && !("value" in el)) return textOf(el);
     if (el.isContentEditable) return textOf(el);
     return "value" in el && typeof el.value === "string" ? el.value : tidy(el.getAttribute("aria-valuenow"));
   };
@@ -154,58 +162,85 @@
   };
   const boxOf = (el) => {
     const rect = rectOf(el);
-    return [rect.left, rect.top, rect.width, rect.height].map(Math.round);
+    const { x, y, scale } = scene.place;
+    return [x + rect.left * scale, y + rect.top * scale, rect.width * scale, rect.height * scale].map(Math.round);
   };
   const isShown = (el, style, clip) =>
     style.visibility === "visible" && style.opacity !== "0" && overlaps(rectOf(el), clip);
   // A styled checkbox is often invisible itself and clicked through its label.
   const standIn = (el) => {
     if (!/^(checkbox|radio|file)$/.test(el.type)) return null;
-    return [...(el.labels || [])].find((label) => isShown(label, getComputedStyle(label), viewport)) || null;
+    return [...(el.labels || [])].find((label) => isShown(label, getComputedStyle(label), scene.clip)) || null;
   };
-  const emit = (el, role, target) => {
+  const emit = (el, role, target, state) => {
+    const states = statesOf(el);
+    const clip = target === el ? state.clip : scene.clip, { place } = scene;
+    if (state.behind && !reach.pointOn(el, target, clip, place)) return void behindDialog++;
+    if (!states.includes("disabled")) marks.push(() => { if (!reach.pointOn(el, target, clip, place)) states.push("covered"); });
     flush();
     const id = refs.push({ el, target, role }) - 1;
     items.push({
       id, role, tag: el.tagName.toLowerCase(), type: el.tagName === "INPUT" ? el.type : "",
       name: cut(nameOf(el, role)), placeholder: cut(tidy(el.getAttribute("placeholder"))), value: cut(tidy(valueOf(el, role))),
       options: role === "select" ? [...el.options].map((option) => cut(optionText(option))) : [],
-      states: statesOf(el),
+      states,
       box: boxOf(target),
     });
   };
   const namesShownField = (label) => {
     const field = label.control;
     if (!field || ownLabel(field) !== label) return false;
-    return isShown(field, getComputedStyle(field), viewport) || standIn(field) !== null;
+    return isShown(field, getComputedStyle(field), scene.clip) || standIn(field) !== null;
   };
 
   // --- the walk ---
 
+  const isCovered = (rect, parent, clip) => {
+    const { left, top, right, bottom } = reach.intersect(rect, clip);
+    const { x, y, scale } = scene.place;
+    const hit = reach.hitAt(x + ((left + right) / 2) * scale, y + ((top + bottom) / 2) * scale);
+    return Boolean(hit && parent) && ![...reach.outwards(parent)].includes(hit) && !parent.contains(hit);
+  };
   const visitText = (node, state) => {
     if (state.mute || !state.visible) return;
     if (node.data.trim()) {
       range.selectNodeContents(node);
-      if (!overlaps(range.getBoundingClientRect(), state.clip)) return;
+      const rect = range.getBoundingClientRect();
+      if (!overlaps(rect, state.clip)) return;
+      if (state.behind && isCovered(rect, node.parentElement, state.clip)) return void behindDialog++;
     }
     addText(node.data, state.tag);
   };
   const visitControl = (el, role, style, state) => {
     const shown = isShown(el, style, state.clip);
     const target = shown ? el : standIn(el);
-    if (target) emit(el, role, target);
+    if (target) emit(el, role, target, state);
     // A container that is clickable as a whole keeps its inner controls reachable; its text is already in its name.
     if (!el.matches("select,textarea,input") && !el.isContentEditable && el.querySelector(ACTIVE)) {
       visitChildren(el, style, { ...state, mute: shown });
     }
   };
+  const scrolls = (el) => el.scrollHeight - el.clientHeight > 1;
+  const rootOf = (one) => one.scrollingElement || one.documentElement;
+  const mayScroll = (one) => {
+    if (!rootOf(one)) return false; // a script has opened the document anew and written nothing yet
+    const ruling = getComputedStyle(one.documentElement).overflowY === "visible" && one.body ? one.body : one.documentElement;
+    return scrolls(rootOf(one)) && !/hidden|clip/.test(getComputedStyle(ruling).overflowY);
+  };
+  const addPane = (el, { left, top, right, bottom }) => {
+    if (right - left >= MIN_PANE_PX && bottom - top >= MIN_PANE_PX) panes.push([el, (right - left) * (bottom - top)]);
+  };
   const visitChildren = (el, style, state) => {
     const heading = /^H[1-6]$/.test(el.tagName) ? el.tagName.toLowerCase() : state.tag;
-    const clips = style.overflow !== "visible" && el !== document.body && el !== document.documentElement && style.display !== "inline";
+    const clips = style.overflow !== "visible" && !isRoot(el) && style.display !== "inline";
+    const clip = clips ? reach.intersect(state.clip, el.getBoundingClientRect()) : state.clip;
+    if (clips && /auto|scroll/.test(style.overflowY) && scrolls(el)) addPane(el, clip);
     const inner = {
       ...state,
       tag: heading,
-      clip: clips ? intersect(state.clip, el.getBoundingClientRect()) : state.clip,
+      clip,
+      // What is placed absolutely is clipped only by what it is placed in.
+      placed: style.position === "static" ? state.placed : clip,
       visible: style.visibility === "visible",
       pointer: style.cursor === "pointer",
       cells: /grid|table-row$/.test(style.display) || (/flex/.test(style.display) && !/column/.test(style.flexDirection)),
@@ -214,28 +249,68 @@
     const folded = el.tagName === "DETAILS" && !el.open;
     for (const child of childrenOf(el)) if (!folded || child.tagName === "SUMMARY") visit(child, inner);
   };
+  const visitDocument = (inner, state) => {
+    visit(inner.body, { ...state, clip: scene.clip, placed: scene.clip, pointer: false, cells: false, tag: "p" });
+    if (inner !== document && mayScroll(inner)) addPane(rootOf(inner), scene.clip);
+  };
+  const visitFrame = (frame, style, state) => {
+    if (state.mute || !isShown(frame, style, state.clip)) return;
+    const inner = frame.contentDocument, outer = scene;
+    if (inner?.body) {
+      const view = inner.defaultView;
+      const content = reach.shift(state.clip, reach.contentOf(frame));
+      scene = { clip: reach.intersect(content, reach.viewOf(view)), place: reach.placeOf(view) };
+      visitDocument(inner, state);
+      scene = outer;
+    } else if (!inner && overlaps(frame.getBoundingClientRect(), state.clip, MIN_FRAME_PX)) {
+      addText(`frame ${URL.canParse(frame.src) ? new URL(frame.src).host : ""} (cannot be read)`, "p");
+    }
+  };
   const visit = (node, state) => {
     if (node.nodeType === 3) return visitText(node, state);
-    if (node.nodeType !== 1 || SKIPPED.has(node.tagName)) return;
+    if (node.nodeType !== 1 || UNSEEN.has(node.tagName)) return;
     const style = getComputedStyle(node);
+    if (UNREAD.has(node.tagName)) {
+      layered ||= style.position !== "static";
+      return;
+    }
     if (style.display === "none" || style.contentVisibility === "hidden") return;
-    const strength = strengthOf(node, style, state.cells);
+    const strength = FRAMES.has(node.tagName) ? LINE : strengthOf(node, style, state.cells);
     separate(strength);
+    if (node === modal) state = { ...state, behind: false };
+    const { position } = style;
+    if (position !== "static") {
+      layered = true;
+      if (position === "fixed") state = { ...state, clip: scene.clip };
+      if (position === "absolute") state = { ...state, clip: state.placed };
+    }
     const role = roleOf(node, style, state.pointer);
-    if (role) visitControl(node, role, style, state);
+    if (FRAMES.has(node.tagName)) visitFrame(node, style, state);
+    else if (role) visitControl(node, role, style, state);
     else if (style.opacity !== "0" || node.querySelector("input")) visitChildren(node, style, { ...state, mute: state.mute || style.opacity === "0" });
     separate(strength);
   };
 
+  // --- what scrolls: the page, and then the panes in it, such as the one that an app shell has in its place ---
+
+  const findScrollers = () => {
+    const page = mayScroll(document) ? [rootOf(document)] : [];
+    const inner = panes.sort(([, a], [, b]) => b - a).map(([pane]) => pane);
+    return behindDialog ? inner.filter((pane) => modal.contains(pane) || pane.contains(modal)) : [...page, ...inner];
+  };
+
+  const modal = [...document.querySelectorAll("dialog:modal,[aria-modal=true]")].filter((el) => isShown(el, getComputedStyle(el), scene.clip)).at(-1);
   if (document.body) {
-    visit(document.body, { clip: viewport, visible: true, pointer: false, cells: false, mute: false, tag: "p" });
+    visitDocument(document, { visible: true, mute: false, behind: Boolean(modal) });
     flush();
+    if (layered) for (const mark of marks) mark();
+    if (behindDialog) items.push({ text: "… the rest of the page is behind this dialog", tag: "p" });
   }
-  Object.defineProperty(window, Symbol.for(key), { value: refs, enumerable: false, configurable: true });
-  const scroller = document.scrollingElement || document.documentElement;
+  const scrollers = findScrollers();
+  Object.defineProperty(window, Symbol.for(key), { value: { refs, scrollers }, enumerable: false, configurable: true });
   return JSON.stringify({
-    url: location.href, title: tidy(document.title), items,
-    above: scroller.scrollTop > 1,
-    below: scroller.scrollTop + innerHeight < scroller.scrollHeight - 1 && getComputedStyle(scroller).overflowY !== "hidden",
+    url: location.href, title: tidy(document.title.slice(0, 500)), items,
+    above: scrollers.some((el) => el.scrollTop > 1),
+    below: scrollers.some((el) => el.scrollTop + el.clientHeight < el.scrollHeight - 1),
   });
 }

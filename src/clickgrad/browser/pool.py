@@ -1,4 +1,4 @@
-"""The browser that sessions share: launched when needed, replaced when it died or got old, ended for certain."""
+"""The browsers that sessions share: launched when needed, replaced when dead, old or fat, ended for certain."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Self
 
 from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.chromium_session import ChromiumSession
-from clickgrad.browser.process import ChromiumProcess
+from clickgrad.browser.fence import Fence
+from clickgrad.browser.process import ChromiumProcess, Footprint
 from clickgrad.browser.render import Rendering
 from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext
+    from playwright.async_api import BrowserContext, StorageState
 
 LAUNCH_TIMEOUT_S = 30.0
+_WEIGHED_EVERY = 8  # sessions: looking at all processes of a browser takes milliseconds
 
 
 @dataclass(slots=True, eq=False)
@@ -28,14 +30,16 @@ class _Lease:
     process: ChromiumProcess
     opened: int = 0
     open_now: int = 0
+    failed: bool = False  # it did not give a session when asked for one
 
 
 class Browser:
     """An async context manager; `open` may be called by many tasks at once.
 
     `hosts` maps every public host a page may reach to the address that serves it ("shop.localhost" to
-    "127.0.0.1:8000"); nothing else can be reached. After `recycle_after` sessions new ones go to a fresh browser and
-    the old one ends with its last session.
+    "127.0.0.1:8000"); nothing else can be reached. Sessions are spread over at most `browsers` of them. After
+    `recycle_after` sessions, or when a browser holds more than `share_mb` for itself and each of its open sessions, new
+    ones go to a fresh browser and the old one ends with its last session.
     """
 
     def __init__(
@@ -46,17 +50,23 @@ class Browser:
         rendering: Rendering = "outline",
         viewport: tuple[int, int] = (1280, 720),
         timeout_s: float = 10.0,
+        browsers: int = 1,
         recycle_after: int = 200,
+        share_mb: float = 600.0,
     ) -> None:
         self._hosts = dict(hosts)
+        self._fence = Fence.around(hosts)
         self._executable = executable
-        self._rendering = rendering
+        self._rendering: Rendering = rendering
         self._viewport = viewport
         self._timeout_s = timeout_s
+        self._browsers = browsers
         self._recycle_after = recycle_after
+        self._share_mb = share_mb
         self._lock = asyncio.Lock()
-        self._lease: _Lease | None = None
+        self._leases: list[_Lease] = []
         self._retired: list[_Lease] = []
+        self._endings: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         await self._take()
@@ -65,19 +75,22 @@ class Browser:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        leases = [*self._retired, *([self._lease] if self._lease else [])]
-        self._lease, self._retired = None, []
+        leases = [*self._retired, *self._leases]
+        self._leases, self._retired = [], []
         try:
-            for lease in leases:
-                await lease.process.end()
+            await asyncio.gather(*self._endings, *(lease.process.end() for lease in leases))
         finally:
             for lease in leases:
                 lease.process.kill()
 
     @property
     def process_ids(self) -> tuple[int, ...]:
-        """Of the driver and the main process of the browser in use."""
-        return tuple(process.pid for process in self._lease.process.processes) if self._lease else ()
+        """Of the main process and the driver of every browser in use, in this order."""
+        return tuple(process.pid for lease in self._leases for process in lease.process.processes)
+
+    def footprint(self) -> Footprint:
+        """Of all browsers together, those that wait for their last session included."""
+        return sum((lease.process.footprint() for lease in [*self._leases, *self._retired]), Footprint())
 
     async def open(
         self,
@@ -85,21 +98,26 @@ class Browser:
         headers: Mapping[str, str] | None = None,
         cookies: Iterable[tuple[str, str, str]] = (),
         more_tabs: Sequence[str] = (),
+        hosts: Iterable[str] | None = None,
+        state: StorageState | None = None,
     ) -> ChromiumSession:
         """A fresh session on its start page, with `more_tabs` behind it.
 
-        Headers go with every request; a cookie is (host, name, value).
+        Headers go with every request; a cookie is (host, name, value). Of the browser's hosts the session reaches only
+        `hosts`, if they are given. `state` is what another session, such as one that logged in, has left.
         """
+        fence = self._fence_for(hosts, (start_url, *more_tabs))
         async with self._lock:
             lease = await self._take()
             lease.opened += 1
             lease.open_now += 1
         try:
-            context = await self._new_context(lease, headers or {})
-        except BaseException:
-            await self._give_back(lease)
+            context = await self._new_context(lease, fence, headers or {}, state)
+        except BaseException as error:
+            lease.failed = isinstance(error, BrowserError)
+            self._give_back(lease)
             raise
-        session = ChromiumSession(context, self._rendering, self._timeout_s, lambda: self._give_back(lease))
+        session = ChromiumSession(context, fence, self._rendering, self._timeout_s, lambda: self._give_back(lease))
         try:
             await session.start((start_url, *more_tabs), cookies)
         except BaseException:
@@ -107,12 +125,26 @@ class Browser:
             raise
         return session
 
-    async def _new_context(self, lease: _Lease, headers: Mapping[str, str]) -> BrowserContext:
+    def _fence_for(self, hosts: Iterable[str] | None, urls: Sequence[str]) -> Fence:
+        fence = self._fence if hosts is None else Fence.around(hosts)
+        unknown = sorted(fence.places - self._fence.places)
+        if unknown:
+            raise BrowserError(f"no session for {unknown[0][0]}:{unknown[0][1]}: the browser does not know this host")
+        outside = next((url for url in urls if not fence.allows(url)), None)
+        if outside is not None:
+            raise BrowserError(f"opening {outside}: it is outside the hosts of its own session")
+        return fence
+
+    async def _new_context(
+        self, lease: _Lease, fence: Fence, headers: Mapping[str, str], state: StorageState | None
+    ) -> BrowserContext:
         with boundary(BrowserError, "opening a session"):
             async with asyncio.timeout(self._timeout_s):
                 return await lease.process.browser.new_context(
                     viewport={"width": self._viewport[0], "height": self._viewport[1]},
                     extra_http_headers=dict(headers),
+                    proxy=fence.proxy,
+                    storage_state=state,
                     accept_downloads=False,
                     service_workers="block",
                     locale="en-US",
@@ -121,25 +153,39 @@ class Browser:
                 )
 
     async def _take(self) -> _Lease:
-        if self._lease is not None and not self._lease.process.alive:
-            await self._lease.process.end()
-            self._lease = None
-        if self._lease is not None and self._lease.opened >= self._recycle_after:
-            await self._retire(self._lease)
-        if self._lease is None:
+        """The browser with the fewest open sessions, after those that should not go on have been put aside."""
+        for lease in list(self._leases):
+            if not lease.process.alive:
+                self._leases.remove(lease)
+                self._end(lease)
+            elif self._is_spent(lease):
+                self._leases.remove(lease)
+                self._retired.append(lease)
+                self._end_if_idle(lease)
+        free = min(self._leases, key=lambda lease: lease.open_now, default=None)
+        if free is None or (free.open_now and len(self._leases) < self._browsers):
             executable = self._executable or require_chromium()
-            self._lease = _Lease(await ChromiumProcess.launch(executable, self._hosts, LAUNCH_TIMEOUT_S))
-        return self._lease
+            free = _Lease(await ChromiumProcess.launch(executable, self._hosts, LAUNCH_TIMEOUT_S))
+            self._leases.append(free)
+        return free
 
-    async def _retire(self, lease: _Lease) -> None:
-        self._lease = None
-        if lease.open_now:
-            self._retired.append(lease)
-        else:
-            await lease.process.end()
+    def _is_spent(self, lease: _Lease) -> bool:
+        if lease.failed or lease.opened >= self._recycle_after:
+            return True
+        due = lease.opened and not lease.opened % _WEIGHED_EVERY
+        return bool(due) and lease.process.footprint().rss_mb > self._share_mb * (1 + lease.open_now)
 
-    async def _give_back(self, lease: _Lease) -> None:
+    def _give_back(self, lease: _Lease) -> None:
         lease.open_now -= 1
+        self._end_if_idle(lease)
+
+    def _end_if_idle(self, lease: _Lease) -> None:
         if not lease.open_now and lease in self._retired:
             self._retired.remove(lease)
-            await lease.process.end()
+            self._end(lease)
+
+    def _end(self, lease: _Lease) -> None:
+        """Ends it aside: nobody who wants a session waits for an old browser to go."""
+        ending = asyncio.create_task(lease.process.end())
+        self._endings.add(ending)
+        ending.add_done_callback(self._endings.discard)

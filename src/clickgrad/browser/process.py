@@ -9,6 +9,7 @@ import shutil
 import uuid
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,17 @@ if TYPE_CHECKING:
     from playwright.async_api import Playwright
 
 CLOSE_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What browsers and their drivers take. Memory they share is counted in each of their processes."""
+
+    processes: int = 0
+    rss_mb: float = 0.0
+
+    def __add__(self, other: Footprint) -> Footprint:
+        return Footprint(self.processes + other.processes, self.rss_mb + other.rss_mb)
 
 
 class ChromiumProcess:
@@ -49,6 +61,8 @@ class ChromiumProcess:
                     browser = await driver.chromium.launch(
                         executable_path=executable,
                         args=[*switches(hosts), mark],
+                        # Playwright's default lets one page drown the browser that others share, with pushState.
+                        ignore_default_args=["--disable-ipc-flooding-protection"],
                         chromium_sandbox=os.geteuid() != 0,
                         # The owner of the session decides when the browser ends, not the terminal.
                         handle_sigint=False,
@@ -65,6 +79,15 @@ class ChromiumProcess:
     @property
     def alive(self) -> bool:
         return not self._ended and self.browser.is_connected() and all(map(_is_running, self.processes))
+
+    def footprint(self) -> Footprint:
+        family: dict[int, int] = {}
+        for root in self.processes:
+            with suppress(psutil.Error):
+                for process in (root, *root.children(recursive=True)):
+                    with suppress(psutil.Error):
+                        family[process.pid] = process.memory_info().rss
+        return Footprint(len(family), sum(family.values()) / 1e6)
 
     async def end(self) -> None:
         """Close politely within a bound, then make sure."""

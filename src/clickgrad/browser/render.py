@@ -53,17 +53,25 @@ def _outline_line(item: Text | Control) -> str:
 
 def _html_line(item: Text | Control) -> str:
     if isinstance(item, Text):
-        return f"<{item.tag}> {item.text} </{item.tag}>"
+        return f"<{item.tag}> {_content(item.text)} </{item.tag}>"
     tag = item.tag or "button"
     attributes = "".join(f' {name}="{escape(value)}"' for name, value in _attributes(item) if value)
     opening = f'<{tag} id="{item.id}"{attributes}>'
     if tag == "input":
         return opening
     if tag == "select":
-        options = (f"<option{' selected' if o == item.value else ''}> {o} </option>" for o in _shown_options(item))
+        chosen = item.value
+        options = (
+            f"<option{' selected' if o == chosen else ''}> {_content(o)} </option>" for o in _shown_options(item)
+        )
         return " ".join([opening, *options, "</select>"])
-    content = item.value if item.role == "textbox" else item.name
+    content = _content(item.value if item.role == "textbox" else item.name)
     return " ".join(part for part in (opening, content, f"</{tag}>") if part)
+
+
+def _content(text: str) -> str:
+    """Text that cannot pass for an element. An ampersand stays as it is: what is read may have to be typed."""
+    return text.replace("<", "&lt;")
 
 
 def _attributes(control: Control) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from clickgrad.types import Observation, PageAction
+from clickgrad.types import BlockedHost, Observation, PageAction
 
 
 class Session(Protocol):
@@ -13,6 +13,10 @@ class Session(Protocol):
     @property
     def url(self) -> str:
         """The address of the current tab."""
+
+    @property
+    def blocked(self) -> tuple[BlockedHost, ...]:
+        """What the pages so far tried to reach outside the session's hosts. Can be asked after `close`, too."""
 
     async def observe(self) -> Observation:
         """The current tab as the agent sees it now. Element ids of earlier observations are void from here on."""

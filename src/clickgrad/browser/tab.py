@@ -27,6 +27,11 @@ def load_script(name: str) -> str:
     return resources.files("clickgrad.browser").joinpath(name).read_text(encoding="utf-8")
 
 
+def script_with_reach(name: str) -> str:
+    """A script whose second argument is what reach.js makes."""
+    return f"(argument) => ({load_script(name)})(argument, ({load_script('reach.js')})())"
+
+
 _SETTLE = load_script("settle.js")
 
 

@@ -67,4 +67,9 @@ def refuse_foreign(trajectories: Sequence[Trajectory], prompt_format: str) -> No
 
 def _sample(turn: Turn, advantage: float, weight: float) -> Sample:
     completion = turn.completion
+    if not completion.ids:
+        raise UserError(
+            "a reply without token ids cannot be trained on: it comes from a policy that answers in text; clone from "
+            "its trajectories with `clickgrad clone --demos`, which tells them in the model's own tokens"
+        )
     return Sample(turn.prompt_ids + completion.ids, len(completion.ids), completion.logprobs, advantage, weight)

@@ -12,6 +12,7 @@ import torch
 from clickgrad.learn.crew import ALONE, Crew, whole
 from clickgrad.learn.logprobs import Batch, Layout, collate, micro_batches, reply_logprobs
 from clickgrad.learn.losses import clone_loss, grpo_loss
+from clickgrad.policy.device import on_device_of
 from clickgrad.types import Sample
 
 OnProgress = Callable[[int, int], None]  # (turns done, turns in all)
@@ -66,9 +67,10 @@ def mean_loss(model: Any, samples: Sequence[Sample], micro_tokens: int) -> float
     if not samples:
         return None
     losses = []
-    for micro in micro_batches(samples, micro_tokens, "comb"):
-        batch = collate(micro, "comb")
-        losses.append(float(clone_loss(reply_logprobs(model, batch)[0], batch)))
+    with on_device_of(model):
+        for micro in micro_batches(samples, micro_tokens, "comb"):
+            batch = collate(micro, "comb")
+            losses.append(float(clone_loss(reply_logprobs(model, batch)[0], batch)))
     return sum(losses) / len(samples)
 
 
@@ -141,8 +143,9 @@ def _step(
     optimizer.zero_grad(set_to_none=True)
     parts, done, computed = [], 0, 0
     for number, micro, weight in crew.share(list(micro_batches(samples, micro_tokens, layout))):
-        batch = collate(micro, layout)
-        part = backward(batch, number, weight)
+        with on_device_of(model):
+            batch = collate(micro, layout)
+            part = backward(batch, number, weight)
         if weight:
             parts.append(part)
         computed += batch.tokens

@@ -78,6 +78,13 @@ class Trainee:
         self.sampler.model.save_pretrained(folder)
         self.sampler.tokenizer.inner.save_pretrained(folder)
 
+    def save_for_sampling(self, folder: Path) -> None:
+        """What a sampler in another process lacks: the adapter alone if there is one, else all weights."""
+        if self._lora:
+            self.model.save_pretrained(folder, save_embedding_layers=False)
+        else:
+            self.model.save_pretrained(folder)
+
     def _adapted(self) -> Iterator[tuple[str, Any]]:
         if self._lora:
             for name, module in self.model.base_model.model.named_modules():

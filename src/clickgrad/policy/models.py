@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import logging
 import os
 import shutil
 import tempfile
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import torch
 import transformers
 
@@ -21,6 +24,9 @@ from clickgrad.types import Message
 
 SMOLLM2 = "smollm2"
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+# Llama's template tells the model today's date: pinned to its own default, or prompts would change overnight.
+TEMPLATE_DATE = "26 Jul 2024"
+UNREADABLE = (OSError, ValueError, KeyError, RuntimeError)
 
 
 def cache_folder() -> Path:
@@ -30,12 +36,14 @@ def cache_folder() -> Path:
 class ChatTokenizer:
     """A transformers tokenizer as prompts need it (`agent.prompt.Tokenizer`)."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, end_ids: Sequence[int] = ()) -> None:
+        """`end_ids` are those the model's generation settings name besides the tokenizer's own."""
         if not inner.chat_template:
             raise UserError("the model has no chat template; use an instruction-tuned model")
+        if inner.eos_token_id is None:
+            raise UserError("the model's tokenizer names no end token; use an instruction-tuned model")
         self.inner = inner
-        # The template's own closing token ends a reply even where the configuration names another end of sequence.
-        self.end_ids: tuple[int, ...] = (inner.eos_token_id,)
+        self.end_ids: tuple[int, ...] = tuple(dict.fromkeys((inner.eos_token_id, *end_ids)))
 
     def encode(self, text: str) -> list[int]:
         return list(self.inner(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
@@ -48,7 +56,16 @@ class ChatTokenizer:
 
     def render_chat(self, messages: Sequence[Message], reply_header: bool) -> str:
         chat = [{"role": message.role, "content": message.content} for message in messages]
-        return str(self.inner.apply_chat_template(chat, tokenize=False, add_generation_prompt=reply_header))
+        try:
+            text = self.inner.apply_chat_template(
+                chat, tokenize=False, add_generation_prompt=reply_header, date_string=TEMPLATE_DATE
+            )
+        except jinja2.TemplateError as error:
+            raise UserError(
+                f"the model's chat template refuses a system, a user and an assistant message ({error}); use another "
+                "model"
+            ) from error
+        return str(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +73,99 @@ class LoadedModel:
     source: str  # what the user asked for
     model: Any
     tokenizer: ChatTokenizer
+    most_tokens: int = 0  # of a prompt and its reply, where the user wants fewer than the model can; 0 is all it can
 
     def __post_init__(self) -> None:
+        if self.most_tokens > self.model.config.max_position_embeddings:
+            most = self.model.config.max_position_embeddings
+            raise UserError(f"model.context_tokens={self.most_tokens}: {self.source} has a context of {most}")
         if "sliding_attention" in (getattr(self.model.config, "layer_types", None) or ()):
             raise UserError(f"{self.source} uses sliding-window attention, which is not supported")
         use_our_attention(self.model)
 
     @property
     def context_tokens(self) -> int:
-        return int(self.model.config.max_position_embeddings)
+        return self.most_tokens or int(self.model.config.max_position_embeddings)
 
 
 def load_model(source: str) -> LoadedModel:
-    """Full-precision weights on the CPU, in evaluation mode."""
+    """Full-precision weights on the CPU, in evaluation mode. A LoRA adapter's folder is its base with it added."""
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    folder = _smollm2_folder() if source == SMOLLM2 else Path(source)
-    where: str | Path = folder if folder.is_dir() else source
-    if not folder.is_dir() and (folder.is_absolute() or source.startswith(".") or source.count("/") != 1):
-        raise UserError(f"model {source!r} not found: give a transformers folder, a Hugging Face id, or {SMOLLM2!r}")
-    if folder.is_dir() and not (folder / "config.json").is_file():
-        raise UserError(f"{source} holds no model: config.json is missing; give a transformers folder")
+    where = locate(source)
+    if isinstance(where, Path) and not (where / "config.json").is_file():
+        return _load_adapted(source, where)
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(where, dtype=torch.float32)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(where)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise UserError(f"model {source!r} cannot be loaded: {reason}") from error
+    except UNREADABLE as error:
+        raise UserError(f"model {source!r} cannot be loaded: {_first_line(error)}") from error
     model.eval()
-    return LoadedModel(source, model, ChatTokenizer(tokenizer))
+    return LoadedModel(source, model, load_tokenizer(source))
+
+
+def load_tokenizer(source: str) -> ChatTokenizer:
+    where = locate(source)
+    try:
+        inner = transformers.AutoTokenizer.from_pretrained(where)
+    except UNREADABLE as error:
+        raise UserError(f"the tokenizer of {source!r} cannot be loaded: {_first_line(error)}") from error
+    try:
+        named = transformers.GenerationConfig.from_pretrained(where).eos_token_id
+    except OSError:  # not every model has generation settings
+        named = None
+    return ChatTokenizer(inner, [named] if isinstance(named, int) else named or ())
+
+
+def locate(source: str) -> Path | str:
+    """A folder, or the id of a model on the hub."""
+    if source.startswith(("chat:", "scripted:")):
+        raise UserError(f"{source} answers in text, without token ids: it can be evaluated, but not trained or loaded")
+    folder = _smollm2_folder() if source == SMOLLM2 else Path(source)
+    if folder.is_dir():
+        return folder
+    if folder.is_absolute() or source.startswith(".") or source.count("/") != 1:
+        raise UserError(f"model {source!r} not found: give a transformers folder, a Hugging Face id, or {SMOLLM2!r}")
+    return source
+
+
+def _load_adapted(source: str, folder: Path) -> LoadedModel:
+    """The base that the adapter names, with the adapter merged in."""
+    try:
+        named = json.loads((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
+    except FileNotFoundError:
+        raise UserError(f"{source} holds no model: config.json is missing; give a transformers folder") from None
+    except (OSError, ValueError, AttributeError) as error:
+        raise UserError(f"{source}/adapter_config.json cannot be read: {_first_line(error)}") from error
+    if not named:
+        raise UserError(f"the adapter {source} does not say which model it was trained on (base_model_name_or_path)")
+    try:
+        base = load_model(named)
+    except UserError as error:
+        raise UserError(f"the base of the adapter {source}: {error}") from error
+    has_tokenizer = (folder / "tokenizer_config.json").is_file()
+    tokenizer = load_tokenizer(source) if has_tokenizer else base.tokenizer
+    return LoadedModel(source, _merged(base.model, folder, named), tokenizer)
+
+
+def _merged(model: Any, folder: Path, base: str) -> Any:
+    import peft
+    import safetensors
+
+    try:
+        with warnings.catch_warnings():  # what it warns of is an error here
+            warnings.simplefilter("ignore")
+            adapted = peft.PeftModel.from_pretrained(model, folder)
+        with safetensors.safe_open(folder / "adapter_model.safetensors", "pt") as file:
+            strangers = set(file.keys()) ^ set(peft.get_peft_model_state_dict(adapted))
+    except (*UNREADABLE, TypeError, safetensors.SafetensorError) as error:
+        raise UserError(f"the adapter {folder} does not fit its base {base}: {_first_line(error)}") from error
+    if strangers:
+        raise UserError(f"the adapter {folder} is of another base than {base}: only one of them has {min(strangers)}")
+    return adapted.merge_and_unload().eval()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _smollm2_folder() -> Path:

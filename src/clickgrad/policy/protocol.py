@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from clickgrad.types import Completion, Prompt, Sampling
@@ -24,3 +25,14 @@ class Policy(Protocol):
 
     def close(self) -> None:
         """Idempotent."""
+
+
+class TrainedPolicy(Policy, Protocol):
+    """One whose weights are replaced while it answers."""
+
+    @property
+    def cache_hit_share(self) -> float:
+        """Prompt tokens that did not have to be computed."""
+
+    def swap_weights(self, change: Callable[[], None], version: int) -> None:
+        """`change` puts the new weights in place; every later completion is of `version`."""

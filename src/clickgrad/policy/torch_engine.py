@@ -17,8 +17,10 @@ from typing import Any
 import torch
 
 from clickgrad.errors import PolicyError, TokenLimit, boundary
+from clickgrad.policy.device import device_of, on_device_of
 from clickgrad.policy.kv import PrefillCache, PrefixStore, RowCache
 from clickgrad.policy.models import LoadedModel
+from clickgrad.policy.packed import PackedLinears
 from clickgrad.types import Completion, Finish, Prompt, Sampling
 
 CLOSE_TIMEOUT_S = 30.0
@@ -71,8 +73,12 @@ class TorchEngine:
         max_rows: int = 16,
         cache_tokens: int = 12_288,
         threads: int = 0,
+        int8: bool = False,
     ) -> None:
-        """`threads` of torch for sampling alone, when others compute beside it; 0 leaves them as they are."""
+        """`threads` of torch for sampling alone, when others compute beside it; 0 leaves them as they are.
+
+        `int8`: sample from rounded weights, faster; the logprobs are then those of the rounded policy.
+        """
         self.name = name or f"torch:{loaded.source}"
         self.version = 0
         self._loaded = loaded
@@ -83,6 +89,7 @@ class TorchEngine:
         self._live: list[Request] = []
         self._rows = RowCache()
         self._prefixes = PrefixStore(cache_tokens)
+        self._packed = PackedLinears(loaded.model, int8)
         self._thread = threading.Thread(target=self._serve, name="torch-engine", daemon=True)
         self._thread.start()
 
@@ -97,7 +104,7 @@ class TorchEngine:
             raise PolicyError("the engine is closed")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Completion] = loop.create_future()
-        generator = torch.Generator().manual_seed(sampling.seed)
+        generator = torch.Generator(device_of(self._loaded.model)).manual_seed(sampling.seed)
         self._arrivals.put(Request(prompt.ids, sampling, loop, future, generator))
         return await future
 
@@ -122,13 +129,15 @@ class TorchEngine:
     def close(self) -> None:
         self._arrivals.put(None)
         self._thread.join(CLOSE_TIMEOUT_S)
+        if not self._thread.is_alive():
+            self._packed.release()
 
     # --- the engine's thread ---
 
     def _serve(self) -> None:
         if self._threads:
             torch.set_num_threads(self._threads)
-        with torch.inference_mode():
+        with torch.inference_mode(), on_device_of(self._loaded.model):
             while self._admit():
                 try:
                     with boundary(PolicyError, "sampling"):
@@ -165,6 +174,7 @@ class TorchEngine:
             try:
                 with boundary(PolicyError, "putting new weights in place"):
                     swap.change()
+                    self._packed.refresh()
             except PolicyError as error:
                 swap.done.set_exception(error)
                 continue

@@ -17,6 +17,7 @@ from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import clone_samples
 from clickgrad.learn.step import clone_step, make_optimizer, mean_loss
 from clickgrad.learn.trainee import Trainee
+from clickgrad.policy.models import locate
 from clickgrad.recipes.demos import read_demos, record_demos
 from clickgrad.recipes.display import say, stage
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
@@ -36,6 +37,7 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
     options = config.clone
     if options.patience and not options.held_out:
         raise UserError("clone.patience needs a held-out loss: set clone.held_out, for example to 0.1")
+    locate(model_source(config.model.path))  # a model that is not there is said before demonstrations are recorded
     with open_run(run, config, "clone", str(demos) if demos else ""):
         with timed(run, "demonstrations"):
             demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)

@@ -1,21 +1,25 @@
 """Demonstrations: the scripted experts at work in the real browser, what they did kept when it passed.
 
-The finished file is the same byte for byte whoever records it: in the order of the tasks, without times. While it is
-being made, what is done so far lies in a file beside it, so that an interrupted recording goes on.
+The finished file is the same byte for byte whoever records it, unless a hosted model explains: in the order of the
+tasks, without times. While it is being made, what is done so far lies in a file beside it, so that an interrupted
+recording goes on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
+from clickgrad.policy.explaining import ChatExplainer
 from clickgrad.policy.scripted import ExpertPolicy
 from clickgrad.recipes.display import stage
+from clickgrad.recipes.hosted import metered, open_chat
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
@@ -68,8 +72,10 @@ def _drawn(config: Config) -> Sequence[Task]:
 
 
 def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list[Trajectory]:
-    stored = {trajectory.episode: trajectory for trajectory in file.read()}
+    # What broke in an earlier sitting is tried again: an endpoint or a browser may be back.
+    stored = {trajectory.episode: trajectory for trajectory in file.read() if trajectory.usable}
     with (
+        _expert(config, file.path.parent) as policy,
         asyncio.Runner() as runner,
         open_venue(config, runner) as venue,
         stage("demonstrations", len(slots), len(stored)) as ticker,
@@ -79,8 +85,7 @@ def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list
             file.append(trajectory)
             ticker.advance()
 
-        policy = ExpertPolicy(config.agent.reply_format, config.clone.remarks)
-        longest = max(slot.task.expert_turns or 0 for slot in slots)
+        longest = max(slot.task.expert_turns or config.agent.max_turns for slot in slots)
         agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=file.path.parent)
         agent = replace(agent, limits=replace(agent.limits, max_turns=longest + 1))
         return runner.run(
@@ -94,6 +99,17 @@ def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list
                 on_end=on_end,
             )
         )
+
+
+@contextmanager
+def _expert(config: Config, folder: Path) -> Iterator[ExpertPolicy]:
+    match config.clone.remarks:
+        case "short" | "long" as remarks:
+            yield ExpertPolicy(config.agent.reply_format, remarks)
+        case hosted:
+            engine = open_chat(config, hosted.removeprefix("chat:"))
+            with closing(engine), metered(config, engine, folder):
+                yield ExpertPolicy(config.agent.reply_format, ChatExplainer(engine))
 
 
 def _timeless(trajectory: Trajectory) -> Trajectory:

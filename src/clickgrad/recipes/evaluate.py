@@ -7,6 +7,8 @@ from pathlib import Path
 
 from clickgrad.config import Config
 from clickgrad.recipes.display import Ticker, stage
+from clickgrad.recipes.hosted import metered
+from clickgrad.recipes.judging import open_judge
 from clickgrad.recipes.run_folder import TRAJECTORIES, open_run
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
 from clickgrad.report.metrics import timed
@@ -32,7 +34,7 @@ def evaluate(config: Config, policy_spec: str, run: Path, title: str = "evaluate
         if filled is None:
             done = sum(trajectory.usable for trajectory in stored.values())
             with timed(run, "evaluation"), stage(title, len(slots), done, quiet) as ticker:
-                filled = _run(config, policy_spec, run, slots, file, stored, ticker)
+                filled = _run(config, policy_spec, run, slots, file, stored, ticker, quiet)
         report = summarize(filled)
         report.save(run / REPORT)
         read_report(run).save_page(run)
@@ -47,8 +49,9 @@ def _run(
     file: TrajectoryFile,
     stored: dict[str, Trajectory],
     ticker: Ticker,
+    quiet: bool,
 ) -> list[Trajectory]:
-    seen = list(stored.values())
+    seen, judge = list(stored.values()), open_judge(config)
 
     def on_end(trajectory: Trajectory) -> None:
         file.append(trajectory)
@@ -58,8 +61,9 @@ def _run(
 
     with (
         open_policy(policy_spec, config) as (policy, builder),
+        metered(config, policy, run, quiet),
         asyncio.Runner() as runner,
-        open_venue(config, runner) as venue,
+        open_venue(config, runner, judge) as venue,
     ):
         return runner.run(
             fill_slots(

@@ -15,7 +15,20 @@ from clickgrad.rollout.scheduler import Slot, fill_slots
 from clickgrad.tasks.answers import same
 from clickgrad.tasks.checks import judge
 from clickgrad.tasks.near_misses import loose_columns, near_misses
-from clickgrad.types import AnswerCheck, Check, Evidence, Outcome, PageCheck, StateCheck, Task, Trajectory, UrlCheck
+from clickgrad.types import (
+    AnswerCheck,
+    Check,
+    CustomCheck,
+    Evidence,
+    Outcome,
+    PageCheck,
+    RewardCheck,
+    StateCheck,
+    Task,
+    Trajectory,
+    UrlCheck,
+)
+from clickgrad.webarena import ProgramHtml, StringMatch, UrlMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,7 @@ def _expert_faults(trajectory: Trajectory) -> Iterator[str]:
     if trajectory.reward != 1.0:
         reasons = "; ".join(result.reason for result in trajectory.verdict.results if not result.passed)
         yield f"{task.id}: the expert fails: {trajectory.error or reasons}"
-    elif len(trajectory.turns) != task.expert_turns:
+    elif task.expert_turns not in (None, len(trajectory.turns)):
         yield f"{task.id}: the expert needs {len(trajectory.turns)} turns, not {task.expert_turns}"
 
 
@@ -100,6 +113,16 @@ def _looks_alike(check: Check, mine: Evidence, other: Evidence) -> bool:
             return mine.page_text == other.page_text
         case StateCheck():
             return mine.changes == other.changes
+        case RewardCheck():
+            return mine.page_reward == other.page_reward
+        case CustomCheck():
+            return True  # what it found was about its own task, and says nothing about another
+        case StringMatch():
+            return mine.answer == other.answer
+        case UrlMatch():
+            return mine.url == other.url
+        case ProgramHtml():
+            return mine.probes == other.probes
 
 
 def _play(config: Config, policy_spec: str, tasks: Sequence[Task], quiet: bool) -> list[Trajectory]:
@@ -111,7 +134,7 @@ def _play(config: Config, policy_spec: str, tasks: Sequence[Task], quiet: bool) 
         stage(policy_spec, len(slots), quiet=quiet) as ticker,
     ):
         agent = make_agent(config, policy, builder, temperature=1.0, run=Path())
-        longest = max(task.expert_turns or 1 for task in tasks)
+        longest = max(task.expert_turns or config.agent.max_turns for task in tasks)
         return runner.run(
             fill_slots(
                 slots,

@@ -14,7 +14,6 @@ import asyncio
 import re
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,13 @@ from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import grpo_samples
 from clickgrad.learn.step import StepFigures, grpo_step, make_optimizer
 from clickgrad.learn.trainee import Trainee
-from clickgrad.policy.torch_engine import TorchEngine
+from clickgrad.policy.protocol import TrainedPolicy
 from clickgrad.recipes.ahead import Ahead
 from clickgrad.recipes.display import Ticker, stage
 from clickgrad.recipes.gathering import Gathered, gather, oldest_version
+from clickgrad.recipes.judging import without_judge
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
+from clickgrad.recipes.sampling import open_sampler
 from clickgrad.recipes.training import SkippedSteps, export, is_finished, resume
 from clickgrad.recipes.wiring import (
     chosen_tasks,
@@ -39,7 +40,6 @@ from clickgrad.recipes.wiring import (
     model_source,
     open_venue,
     prompt_builder,
-    share_threads,
 )
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.page import read_report
@@ -54,7 +54,7 @@ CALL_START = re.compile(r"\b(do|exit|go_backward|go_forward)\(")
 def reinforce(config: Config, start: str, run: Path) -> Path:
     """Returns the folder of the trained model, a plain transformers folder. `start` is the model RL starts from."""
     options = config.reinforce
-    tasks = chosen_tasks(config, "train")
+    tasks = without_judge(chosen_tasks(config, "train"))
     with open_run(run, config, "reinforce", start):
         if is_finished(run, options.steps):
             return run / MODEL
@@ -67,20 +67,16 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
             with_reference=options.kl_beta > 0,
             separate_sampler=options.max_staleness > 0,
         )
-        threads = share_threads() if options.max_staleness else 0
-        engine = TorchEngine(
-            trainee.sampler, name=f"torch:{start}", max_rows=config.rollout.concurrency, threads=threads
-        )
-        agent = make_agent(config, engine, prompt_builder(config, loaded.tokenizer), options.temperature, run)
         optimizer = make_optimizer(trainee.model, options.lr)
         progress = resume(run, trainee, optimizer)
-        engine.swap_weights(lambda: None, progress.step)
         with (
-            closing(engine),
+            open_sampler(config, trainee, start, run) as engine,
             asyncio.Runner() as runner,
             open_venue(config, runner) as venue,
             stage("reinforce", options.steps, progress.step) as ticker,
         ):
+            engine.swap_weights(lambda: None, progress.step)
+            agent = make_agent(config, engine, prompt_builder(config, loaded.tokenizer), options.temperature, run)
 
             async def gather_step(before: Progress) -> Gathered:
                 file = TrajectoryFile(run / TRAJECTORIES / f"step-{before.step + 1:04d}.jsonl.zst")
@@ -99,7 +95,7 @@ def _learn(
     trainee: Trainee,
     optimizer: Optimizer,
     progress: Progress,
-    engine: TorchEngine,
+    engine: TrainedPolicy,
     ahead: Ahead,
     ticker: Ticker,
 ) -> None:

@@ -124,15 +124,16 @@ class _Suites:
             return None
         task = trajectory.task
         now = self._tasks(task.suite).get(task.id)
-        # A task that asks for something else today says nothing about what was asked then.
-        present = now is not None and now.intent == task.intent
+        # A task that asks for something else today, or at other addresses, says nothing about what was asked then.
+        present = now is not None and (now.intent, now.start_url) == (task.intent, task.start_url)
         verdict = judge(now if now and present else task, trajectory.evidence)
         return Second(trajectory, verdict, "present" if present else "stored")
 
     def _tasks(self, suite: str) -> Mapping[str, Task]:
         if suite not in self._known:
             try:
-                tasks = () if Path(suite).is_file() else load_tasks(suite, "all", self._seed)
+                # A stored path is no leave to read, let alone to import, what lies there now.
+                tasks = () if Path(suite).exists() else load_tasks(suite, "all", self._seed)
             except UserError:
                 tasks = ()  # not bundled
             self._known[suite] = {task.id: task for task in tasks}

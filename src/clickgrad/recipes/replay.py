@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from clickgrad.recipes.display import stage
 from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.episode import notice_of
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.rollout.venue import Venue
+from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.types import Exit, Observation, Trajectory, Unparsable
 
 
@@ -51,22 +51,35 @@ async def _all(trajectories: Sequence[Trajectory], one: _Replay, concurrency: in
     return list(await asyncio.gather(*(one(trajectory, gate) for trajectory in trajectories)))
 
 
+class Diverged(Exception):
+    """A page came out unlike the stored one."""
+
+
+async def play_again(trajectory: Trajectory, visit: Visit) -> AsyncIterator[int]:
+    """The stored actions, each on the page it was chosen from; yields how many turns are done, after each of them."""
+    notice = ""
+    for number, turn in enumerate(trajectory.turns, 1):
+        page = await visit.session.observe()
+        page = replace(page, notice=notice) if notice else page
+        if page != turn.observation:
+            raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")
+        notice = notice_of(turn.action)
+        if not isinstance(turn.action, Exit | Unparsable):
+            await visit.session.perform(turn.action)
+        yield number
+
+
 async def _difference(trajectory: Trajectory, venue: Venue) -> str:
     try:
         async with venue.open(trajectory.task) as visit:
-            notice = ""
-            for number, turn in enumerate(trajectory.turns, 1):
-                page = await visit.session.observe()
-                page = replace(page, notice=notice) if notice else page
-                if page != turn.observation:
-                    return f"turn {number}: {_first_difference(turn.observation, page)}"
-                notice = notice_of(turn.action)
-                if not isinstance(turn.action, Exit | Unparsable):
-                    await visit.session.perform(turn.action)
+            async for _ in play_again(trajectory, visit):
+                pass
             ended = await visit.evidence(trajectory.answer)
             if trajectory.evidence and trajectory.evidence.changes != ended.changes:
                 return "the world ended in another state"
             return ""
+    except Diverged as diverged:
+        return str(diverged)
     except InfraError as error:
         return f"{type(error).__name__}: {error}"
 

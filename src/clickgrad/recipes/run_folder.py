@@ -22,6 +22,12 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "rollout.retries",
     "rollout.episode_s",
     "rollout.reply_s",
+    "chat.concurrency",
+    "chat.requests_per_minute",
+    "chat.timeout_s",
+    "chat.tries",
+    "chat.input_price",
+    "chat.output_price",
     "log.tensorboard",
     "log.wandb",
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -14,16 +16,17 @@ from clickgrad.browser.pool import Browser
 from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
-from clickgrad.policy.scripted import ExpertPolicy, noop_policy
+from clickgrad.policy.scripted import ExpertPolicy, noop_policy, replies_policy
 from clickgrad.recipes.run_folder import MODEL
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.venue import ArenaVenue
-from clickgrad.tasks.suites import load_tasks
+from clickgrad.rollout.miniwob_venue import open_miniwob
+from clickgrad.rollout.venue import Venue, open_arena
+from clickgrad.tasks.suites import is_own_site, is_webarena, load_tasks
 from clickgrad.types import Split, Task
-from clickgrad.worlds.arena import Arena
 
 if TYPE_CHECKING:  # torch is loaded only by those who use a model
     from clickgrad.policy.models import LoadedModel
+    from clickgrad.rollout.webarena_services import Judge
 
 
 def chosen_tasks(config: Config, split: Split | Literal["all"]) -> tuple[Task, ...]:
@@ -76,26 +79,62 @@ def _screenshots(folder: Path) -> Callable[[str, bytes], str]:
 
 
 @contextmanager
-def open_venue(config: Config, runner: asyncio.Runner) -> Iterator[ArenaVenue]:
-    """The sites and a browser, for as long as the block lasts; both end with it, whatever happens."""
+def open_venue(config: Config, runner: asyncio.Runner, judge: Judge | None = None) -> Iterator[Venue]:
+    """The suite's sites and a browser, for as long as the block lasts; both end with it, whatever happens."""
     executable = require_chromium()
-    with Arena(config.tasks.seed) as arena:
-        browser = Browser(arena.hosts, executable, rendering=config.agent.rendering)
+
+    @contextmanager
+    def open_browser(hosts: Mapping[str, str]) -> Iterator[Browser]:
+        rollout = config.rollout
+        browser = Browser(hosts, executable, rendering=config.agent.rendering, browsers=rollout.browsers)
         try:
-            runner.run(browser.__aenter__())
-            yield ArenaVenue(arena, browser)
+            yield runner.run(browser.__aenter__())
         finally:
             runner.run(browser.__aexit__(None, None, None))
+
+    opened: AbstractContextManager[Venue]
+    match config.tasks.suite:
+        case "miniwob":
+            opened = open_miniwob(open_browser)
+        case suite if is_webarena(suite):
+            from clickgrad.rollout.webarena_venue import open_webarena
+
+            opened = open_webarena(open_browser, judge)
+        case folder if is_own_site(folder):
+            from clickgrad.rollout.own_site_venue import open_own_site
+
+            rendering = config.agent.rendering
+            if config.rollout.browsers > 1:
+                raise UserError("rollout.browsers: a site of your own has a browser for each of its copies already")
+            opened = open_own_site(Path(folder), runner, lambda hosts: Browser(hosts, executable, rendering=rendering))
+        case _:
+            opened = open_arena(config.tasks.seed, open_browser)
+    with opened as venue:
+        yield venue
 
 
 @contextmanager
 def open_policy(spec: str, config: Config) -> Iterator[tuple[Policy, PromptBuilder]]:
-    """A policy by the name the user gave it: scripted:expert, scripted:noop, torch:<model>, or a run's folder."""
+    """A policy by the name the user gave it: scripted:expert, torch:<model>, chat:<model>, a run's folder, ..."""
     kind, _, name = spec.partition(":")
     if kind == "scripted" and name in ("expert", "noop"):
         scripted = ExpertPolicy if name == "expert" else noop_policy
         policy: Policy = scripted(config.agent.reply_format)
         builder = prompt_builder(config, None)
+    elif kind == "scripted" and Path(name).is_file():
+        policy = replies_policy(spec, Path(name))
+        builder = prompt_builder(config, None)
+    elif kind == "chat":
+        from clickgrad.recipes.hosted import open_chat
+
+        policy = open_chat(config, name)
+        builder = prompt_builder(config, None)
+    elif kind == "vllm":
+        require_httpx()
+        from clickgrad.policy.vllm_engine import VllmEngine
+
+        policy = servers = VllmEngine(name.split(","))
+        builder = prompt_builder(config, servers.tokenizer)
     elif kind == "torch" or Path(spec).is_dir():
         from clickgrad.policy.torch_engine import TorchEngine
 
@@ -105,7 +144,7 @@ def open_policy(spec: str, config: Config) -> Iterator[tuple[Policy, PromptBuild
     else:
         raise UserError(
             f"unknown policy {spec!r}: use scripted:expert, scripted:noop, torch:smollm2, torch:<folder or hub id>, "
-            "or a run folder"
+            "vllm:<url>, chat:<model>, or a run folder"
         )
     try:
         yield policy, builder
@@ -131,8 +170,17 @@ def share_threads() -> int:
 def load_torch(config: Config, source: str) -> LoadedModel:
     import torch
 
+    from clickgrad.policy.device import choose_device
     from clickgrad.policy.models import load_model
 
-    if config.model.threads:
-        torch.set_num_threads(config.model.threads)
-    return load_model(source)
+    options = config.model
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    loaded = load_model(source)
+    model = loaded.model.to(choose_device(options.device), getattr(torch, options.dtype))
+    return replace(loaded, model=model, most_tokens=options.context_tokens)
+
+
+def require_httpx() -> None:
+    if importlib.util.find_spec("httpx") is None:
+        raise UserError("vLLM servers are spoken to with httpx, which is missing: pip install 'clickgrad[vllm]'")

@@ -52,6 +52,41 @@ def line_chart(
     return _picture(title, axes, _phase_band(axes, borders), f'<polyline points="{line}"/>', *dots)
 
 
+@dataclass(frozen=True, slots=True)
+class Curve:
+    name: str
+    points: tuple[tuple[float, float], ...]
+    intervals: tuple[tuple[float, float], ...] = ()  # around each of the points
+
+
+def curves_chart(title: str, curves: Sequence[Curve], ceiling: float, unit: str) -> Markup:
+    """Several curves on one scale, each in the colour of its class c0, c1 and so on; values and names on hover."""
+    steps = sorted({step for curve in curves for step, _ in curve.points})
+    if not steps:
+        return Markup("")
+    axes = _axes(steps, ceiling)
+    shapes = [_curve(axes, curve, number, unit) for number, curve in enumerate(curves)]
+    ticks = [f'<text x="{axes.x(step)}" y="{HEIGHT - 8}" text-anchor="middle">{step:g}</text>' for step in steps[1:-1]]
+    return _picture(title, axes, *ticks, *shapes, unit=unit, form=".0%")
+
+
+def _curve(axes: _Axes, curve: Curve, number: int, unit: str) -> str:
+    """The intervals of one step stand a little beside each other, or the last would hide the others."""
+    aside = (number % 5) * 2.5
+    line = " ".join(f"{axes.x(step)},{axes.y(value)}" for step, value in curve.points)
+    bars = [
+        f'<line x1="{axes.x(step) + aside}" x2="{axes.x(step) + aside}" y1="{axes.y(low)}" y2="{axes.y(high)}" '
+        'class="bar"/>'
+        for (step, _), (low, high) in zip(curve.points, curve.intervals, strict=False)
+    ]
+    dots = [
+        f'<circle cx="{axes.x(step)}" cy="{axes.y(value)}" r="3">'
+        f"<title>{escape(curve.name)}, {unit} {step:g}: {value:.1%}</title></circle>"
+        for step, value in curve.points
+    ]
+    return f'<g class="c{number % 5}">{"".join(bars)}<polyline points="{line}"/>{"".join(dots)}</g>'
+
+
 def share_chart(title: str, steps: Sequence[float], parts: Sequence[tuple[str, str, Sequence[float]]]) -> Markup:
     """Stacked shares of a whole, one column a step. A part is its name, its CSS class and its counts."""
     if not steps:
@@ -118,17 +153,17 @@ def _phase_band(axes: _Axes, borders: tuple[float, float] | None) -> str:
     )
 
 
-def _picture(title: str, axes: _Axes, *shapes: str) -> Markup:
+def _picture(title: str, axes: _Axes, *shapes: str, unit: str = "step", form: str = ".2g") -> Markup:
     rules = [
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{axes.y(share * axes.high)}" y2="{axes.y(share * axes.high)}" '
         f'class="rule"/><text x="{LEFT - 6}" y="{axes.y(share * axes.high) + 4}" text-anchor="end">'
-        f"{share * axes.high:.2g}</text>"
+        f"{share * axes.high:{form}}</text>"
         for share in (0.0, 0.5, 1.0)
     ]
     return Markup(
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">'
         f'<text x="{LEFT}" y="16" class="title">{escape(title)}</text>{"".join(rules)}'
         f'<text x="{LEFT}" y="{HEIGHT - 8}">{axes.first:g}</text>'
-        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">step {axes.last:g}</text>'
+        f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">{escape(unit)} {axes.last:g}</text>'
         f"{''.join(shapes)}</svg>"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from clickgrad.types import End, Trajectory
@@ -83,7 +84,7 @@ class Episode:
         if self.end == End.CRASHED:
             return f"crashed: {(self.error or 'unknown').partition(':')[0]}"
         if self.reward is None:
-            return "unjudged"
+            return f"unjudged: {self.error}" if self.error else "unjudged"
         wrong = " and ".join(dict.fromkeys(self.failed)) or "no check"
         return f"wrong {wrong}" if self.end == End.STOPPED else f"{self.end.replace('_', ' ')}, wrong {wrong}"
 
@@ -91,7 +92,7 @@ class Episode:
 def read_episode(plain: Mapping[str, Any]) -> Episode:
     """From a stored record of this or another version: what is missing is left empty.
 
-    A record without a name, a task or turns is none: KeyError, TypeError or AttributeError.
+    A record without a name, a task or turns is none: KeyError, TypeError, AttributeError or ValueError.
     """
     task, turns = plain["task"], plain["turns"]
     replies = [turn["completion"] for turn in turns]
@@ -104,15 +105,25 @@ def read_episode(plain: Mapping[str, Any]) -> Episode:
         intent=str(task.get("intent", "")),
         policy=str(plain.get("policy", "")),
         end=str(plain.get("end", "")),
-        reward=plain.get("reward"),
+        reward=_number(plain.get("reward")),
         turns=len(turns),
         reply_tokens=sum(len(reply["ids"]) for reply in replies),
         prompt_tokens=sum(len(turn["prompt_ids"]) for turn in turns),
-        seconds=float(plain.get("seconds") or 0.0),
-        answer=evidence.get("answer", plain.get("answer")),
-        error=plain.get("error"),
+        seconds=_number(plain.get("seconds")) or 0.0,
+        answer=_text(evidence.get("answer", plain.get("answer"))),
+        error=_text(plain.get("error")),
         failed=tuple(str(result["check"]) for result in verdict.get("results", ()) if not result["passed"]),
     )
+
+
+def _number(value: Any) -> float | None:
+    if value is not None and not (isinstance(value, int | float) and isfinite(value)):
+        raise ValueError(f"{value!r} is no number")
+    return value
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def final_tries(episodes: Iterable[Episode]) -> list[Episode]:

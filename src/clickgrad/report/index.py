@@ -122,7 +122,7 @@ class TrajectoryIndex:
         try:
             version, plain = _trajectory(json.loads(content, parse_constant=lambda _: None))
             self.entries.append(Entry(self._end, size, version, read_episode(plain), _searchable(plain)))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             self.skipped.append(f"the record at byte {self._end}: {type(error).__name__}: {error}")
         self._end += size
 
@@ -147,7 +147,7 @@ class TrajectoryIndex:
             self.skipped, self._end, self._saved = stored["skipped"], stored["end"], stored["end"]
             if zlib.crc32(self._bytes(self.entries[-1])) != stored["crc"]:
                 self._forget()
-        except (OSError, ValueError, KeyError, TypeError, IndexError):
+        except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
             self._forget()  # missing or not ours: it is made anew
 
     def _save(self) -> None:

@@ -61,20 +61,28 @@ def read_rows(path: Path, key: str = "step") -> tuple[list[dict[str, Any]], list
     except OSError as error:
         return [], [f"{path.name}: {error.strerror}"]
     for number, line in enumerate(text.split("\n")[:-1], 1):
-        row = _read_row(line)
-        if row is None or key not in row:
+        row = _read_row(line, key)
+        if row is None:
             skipped.append(f"{path.name}: line {number} is no row of figures")
         else:
             rows.append(row)
     return rows, skipped
 
 
-def _read_row(line: str) -> dict[str, Any] | None:
+def _read_row(line: str, key: str) -> dict[str, Any] | None:
+    """A row is told apart by its key: a step, which must be a number, or the name of a part."""
     try:
-        row = json.loads(line, parse_constant=lambda _: None)
-    except ValueError:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
         return None
-    return row if isinstance(row, dict) else None
+    if not isinstance(row, dict) or key not in row or (key == "step" and _finite(row[key]) is None):
+        return None
+    return {name: value if name == key else _finite(value) for name, value in row.items()}
+
+
+def _finite(value: Any) -> float | int | None:
+    """The figure itself; None for what is none. A number too large for a float is none either."""
+    return value if isinstance(value, int | float) and -1e300 < value < 1e300 else None
 
 
 @contextmanager

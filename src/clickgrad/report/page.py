@@ -10,6 +10,7 @@ import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ class RunReport:
     gain: Pairs | None = None  # of the last evaluation over the one before it
 
     def save(self, run: Path) -> None:
-        (run / "report.json").write_text(json.dumps(self.plain(), indent=2) + "\n")
+        (run / "report.json").write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
         self.save_page(run)
 
     def save_page(self, run: Path) -> None:
@@ -103,32 +104,29 @@ class RunReport:
         return [chart for chart in charts if chart]
 
     def html(self, title: str) -> str:
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("clickgrad.report"),
-            autoescape=True,
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
         reports = [report for _, report in self.evaluations]
-        return environment.get_template("report.html").render(
-            title=title,
-            evaluations=self.evaluations,
-            gain=self.gain,
-            headline=interval_chart("Success with 95 % intervals", [(n, r.success) for n, r in self.evaluations]),
-            sites=sorted({name for report in reports for name, _ in report.by_site}),
-            templates=sorted({name for report in reports for name, _ in report.by_template}),
-            ends=sorted({name for report in reports for name, _ in report.by_end}),
-            causes=list(dict.fromkeys(cause for report in reversed(reports) for cause, _ in report.failures)),
-            clone_chart=_chart(self.clone_metrics, "loss", "Loss of cloning", None),
-            charts=self._charts(),
-            shares=_shares(self.reinforce_metrics),
-            phases=_phase_names(self.phases, self.reinforce_metrics),
-            steps=self.reinforce_metrics,
-            parts=self.parts,
-            versions=versions(),
-            options=json.dumps(self.options, indent=2),
-            skipped=self.skipped,
+        return (
+            environment()
+            .get_template("report.html")
+            .render(
+                title=title,
+                evaluations=self.evaluations,
+                gain=self.gain,
+                headline=interval_chart("Success with 95 % intervals", [(n, r.success) for n, r in self.evaluations]),
+                sites=sorted({name for report in reports for name, _ in report.by_site}),
+                templates=sorted({name for report in reports for name, _ in report.by_template}),
+                ends=sorted({name for report in reports for name, _ in report.by_end}),
+                causes=list(dict.fromkeys(cause for report in reversed(reports) for cause, _ in report.failures)),
+                clone_chart=_chart(self.clone_metrics, "loss", "Loss of cloning", None),
+                charts=self._charts(),
+                shares=_shares(self.reinforce_metrics),
+                phases=_phase_names(self.phases, self.reinforce_metrics),
+                steps=self.reinforce_metrics,
+                parts=self.parts,
+                versions=versions(),
+                options=json.dumps(self.options, indent=2, default=str),  # TOML has dates
+                skipped=self.skipped,
+            )
         )
 
 
@@ -140,7 +138,7 @@ def read_report(run: Path) -> RunReport:
     evaluations = []
     played: list[list[Episode]] = []
     for stage in [run, *sorted(run.glob("evaluate-*"), key=_stage_order)]:
-        if episodes := _read_evaluation(stage, skipped):
+        if episodes := read_evaluation(stage, skipped):
             name = TITLES.get(stage.name, stage.name.removeprefix("evaluate-"))
             evaluations.append((name, summarize_episodes(episodes)))
             played.append(episodes)
@@ -161,6 +159,17 @@ def read_report(run: Path) -> RunReport:
     )
 
 
+@cache
+def environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("clickgrad.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
 def versions() -> dict[str, str]:
     found = {"clickgrad": __version__, "python": platform.python_version()}
     for name in PACKAGES:
@@ -176,7 +185,8 @@ def _stage_order(path: Path) -> tuple[int, str]:
     return known.index(path.name) if path.name in known else len(known), path.name
 
 
-def _read_evaluation(stage: Path, skipped: list[str]) -> list[Episode]:
+def read_evaluation(stage: Path, skipped: list[str]) -> list[Episode]:
+    """Empty where none lies; what cannot be read is added to `skipped`."""
     path = stage / TRAJECTORIES / "evaluate.jsonl.zst"
     if not path.is_file():
         return []

@@ -36,7 +36,7 @@ class RunFolder:
             return tomllib.loads((self.path / CONFIG).read_text("utf-8")), ""
         except FileNotFoundError:
             return {}, ""
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             return {}, f"{CONFIG} cannot be read ({error})"
 
 

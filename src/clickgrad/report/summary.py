@@ -64,11 +64,11 @@ class EvalReport:
     def plain(self) -> dict[str, Any]:
         return {
             "policy": self.policy,
-            "success": _plain_rate(self.success),
+            "success": plain_rate(self.success),
             "macro_average": None if self.macro is None else round(self.macro, 4),
-            "by_template": {name: _plain_rate(rate) for name, rate in self.by_template},
-            "by_site": {name: _plain_rate(rate) for name, rate in self.by_site},
-            "by_end": {name: _plain_rate(rate) for name, rate in self.by_end},
+            "by_template": {name: plain_rate(rate) for name, rate in self.by_template},
+            "by_site": {name: plain_rate(rate) for name, rate in self.by_site},
+            "by_end": {name: plain_rate(rate) for name, rate in self.by_end},
             "ends": dict(self.ends),
             "failures": dict(self.failures),
             "pass_at_k": {str(one.k): round(one.any, 4) for one in self.passes},
@@ -184,7 +184,7 @@ def _rate_row(name: str, rate: Rate) -> tuple[str, ...]:
     return (name, f"{rate.value:.1%}", f"{100 * low:.1f} – {100 * high:.1f}", f"{rate.passed} / {rate.n}", *lost)
 
 
-def _plain_rate(rate: Rate) -> dict[str, Any]:
+def plain_rate(rate: Rate) -> dict[str, Any]:
     low, high = rate.interval
     return {
         "rate": round(rate.value, 4),

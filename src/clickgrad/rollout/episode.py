@@ -20,6 +20,7 @@ from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
 from clickgrad.types import (
     Action,
+    BlockedHost,
     Completion,
     End,
     Evidence,
@@ -67,6 +68,7 @@ class _Course:
     evidence: Evidence | None = None
     verdict: Verdict = UNJUDGED
     error: str | None = None
+    blocked: tuple[BlockedHost, ...] = ()
 
 
 async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: Venue) -> Trajectory:
@@ -74,9 +76,13 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
     started = time.monotonic()
     try:
         async with venue.open(task) as visit:
-            await _play(course, episode, task, seed, agent, visit)
-            course.evidence = await visit.evidence(course.answer)
-            course.verdict = judge(task, course.evidence)
+            task = visit.task or task
+            try:
+                await _play(course, episode, task, seed, agent, visit)
+                course.evidence = await visit.evidence(course.answer)
+                course.verdict = judge(task, course.evidence)
+            finally:
+                course.blocked = visit.session.blocked
     except InfraError as error:
         if course.verdict is UNJUDGED:  # otherwise only the cleaning up failed
             course.end, course.error = End.CRASHED, f"{type(error).__name__}: {error}"
@@ -91,11 +97,18 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
         evidence=course.evidence,
         verdict=course.verdict,
         reward=_reward(course.verdict),
-        error=course.error,
+        error=course.error or unjudged_because(course.verdict),
         seconds=time.monotonic() - started,
         policy=agent.policy.name,
         prompt_format=agent.builder.fingerprint,
+        blocked=course.blocked,
     )
+
+
+def unjudged_because(verdict: Verdict) -> str | None:
+    """What the user has to mend when a check of their own broke."""
+    reasons = [result.reason for result in verdict.results if not result.passed]
+    return "; ".join(reasons) or None if verdict.outcome is Outcome.UNJUDGED else None
 
 
 def _reward(verdict: Verdict) -> float | None:
@@ -145,7 +158,8 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
                 screenshot=screenshot,
             )
         )
-        if course.end is End.STOPPED:
+        if course.end is End.STOPPED or visit.over():
+            course.end = End.STOPPED
             return
 
 

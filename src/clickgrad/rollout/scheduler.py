@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from clickgrad.errors import ClickgradError
 from clickgrad.rollout.episode import Agent, run_episode
 from clickgrad.rollout.venue import Venue
+from clickgrad.tasks.webarena.checks import needs_judge
 from clickgrad.types import Task, Trajectory
 
 
@@ -32,10 +33,10 @@ def filled_from(slots: Sequence[Slot], stored: Mapping[str, Trajectory], retries
     filled = []
     for slot in slots:
         tries = [stored.get(slot.attempt(number)[0]) for number in range(retries + 1)]
-        usable = next((trajectory for trajectory in tries if trajectory and trajectory.usable), None)
-        if usable is None and None in tries:
+        final = next((trajectory for trajectory in tries if trajectory and _is_final(trajectory)), None)
+        if final is None and None in tries:
             return None
-        filled.append(usable or tries[-1])
+        filled.append(final or tries[-1])
     return [trajectory for trajectory in filled if trajectory]
 
 
@@ -67,7 +68,7 @@ async def fill_slots(
         async with gate:
             trajectory = await attempt(slot, 0)
             for number in range(1, retries + 1):
-                if trajectory.usable:
+                if _is_final(trajectory):
                     break
                 trajectory = await attempt(slot, number)
             return trajectory
@@ -78,3 +79,9 @@ async def fill_slots(
     except* (ClickgradError, OSError) as errors:
         raise errors.exceptions[0] from None  # the others were cancelled because of it
     return [task.result() for task in tasks]
+
+
+def _is_final(trajectory: Trajectory) -> bool:
+    """Another try would change nothing: it has a reward, or lacks one only because its task takes a judge."""
+    evidence = trajectory.evidence
+    return trajectory.usable or (evidence is not None and evidence.opinions is None and needs_judge(trajectory.task))

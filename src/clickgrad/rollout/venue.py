@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,11 +12,15 @@ from clickgrad.browser.session import Session
 from clickgrad.types import Evidence, Task
 from clickgrad.worlds.arena import Arena
 
+OpenBrowser = Callable[[Mapping[str, str]], AbstractContextManager[Browser]]  # by the hosts it may reach
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
     session: Session
     evidence: Callable[[str | None], Awaitable[Evidence]]  # by the answer given: all that judging may look at
+    task: Task | None = None  # as it turned out on opening, where only the page knows the intent
+    over: Callable[[], bool] = lambda: False  # whether the page has ended the episode by itself; asked after every turn
 
 
 class Venue(Protocol):
@@ -47,3 +51,9 @@ class ArenaVenue:
                 await session.close()
         finally:
             world.close()
+
+
+@contextmanager
+def open_arena(seed: int, open_browser: OpenBrowser) -> Iterator[ArenaVenue]:
+    with Arena(seed) as arena, open_browser(arena.hosts) as browser:
+        yield ArenaVenue(arena, browser)

@@ -6,26 +6,31 @@ from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from clickgrad.tasks.answers import mentions, same
+from clickgrad.tasks.webarena.checks import result as webarena_result
 from clickgrad.types import (
     AnswerCheck,
     Check,
     CheckResult,
+    CustomCheck,
     Evidence,
+    Finding,
     Outcome,
     PageCheck,
+    RewardCheck,
     RowChange,
     StateCheck,
     Task,
     UrlCheck,
     Verdict,
 )
+from clickgrad.webarena import ProgramHtml, StringMatch, UrlMatch
 
 
 def judge(task: Task, evidence: Evidence) -> Verdict:
-    """Passed when every check passes. A task without checks cannot be judged."""
-    if not task.checks:
-        return Verdict(Outcome.UNJUDGED)
+    """Passed when every check passes. Without checks, or when one of the user's own broke, it cannot be judged."""
     results = tuple(_result(check, evidence) for check in task.checks)
+    if not results or any(not _is_known(check, evidence) for check in task.checks):
+        return Verdict(Outcome.UNJUDGED, results)
     return Verdict(Outcome.PASSED if all(result.passed for result in results) else Outcome.FAILED, results)
 
 
@@ -39,6 +44,28 @@ def _result(check: Check, evidence: Evidence) -> CheckResult:
             return CheckResult("page", *_page(check, evidence.page_text))
         case StateCheck():
             return CheckResult("state", *_state(check, evidence.changes))
+        case RewardCheck():
+            return CheckResult("reward", *_page_reward(check, evidence.page_reward))
+        case CustomCheck():
+            finding = _finding(check, evidence)
+            return CheckResult(finding.name, finding.passed is True, finding.reason)
+        case _:
+            kind, passed, reason = webarena_result(check, evidence)
+            return CheckResult(kind, passed is True, reason)
+
+
+def _is_known(check: Check, evidence: Evidence) -> bool:
+    match check:
+        case CustomCheck():
+            return _finding(check, evidence).passed is not None
+        case StringMatch() | UrlMatch() | ProgramHtml():
+            return webarena_result(check, evidence)[1] is not None
+    return True
+
+
+def _finding(check: CustomCheck, evidence: Evidence) -> Finding:
+    found = (finding for finding in evidence.findings if finding.name == check.name)
+    return next(found, Finding(check.name, None, f"the check {check.name!r} was not run"))
 
 
 def _answer(check: AnswerCheck, answer: str | None) -> tuple[bool, str]:
@@ -74,6 +101,12 @@ def _page(check: PageCheck, page_text: str) -> tuple[bool, str]:
     if missing or not check.includes:
         return False, f"expected the page to show {', '.join(map(repr, missing)) or 'something, but nothing is named'}"
     return True, "the page shows all that was expected"
+
+
+def _page_reward(check: RewardCheck, reward: float | None) -> tuple[bool, str]:
+    if reward is None:
+        return False, f"expected a reward of at least {check.at_least:g} from the page, which gave none"
+    return reward >= check.at_least, f"the page gave a reward of {reward:g}; at least {check.at_least:g} was expected"
 
 
 def _state(check: StateCheck, changes: Sequence[RowChange]) -> tuple[bool, str]:

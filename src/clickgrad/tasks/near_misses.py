@@ -5,8 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from urllib.parse import urlsplit
 
-from clickgrad.types import AnswerCheck, Evidence, PageCheck, RowChange, Scalar, StateCheck, Task, UrlCheck
+from clickgrad.types import (
+    AnswerCheck,
+    CustomCheck,
+    Evidence,
+    PageCheck,
+    RewardCheck,
+    RowChange,
+    Scalar,
+    StateCheck,
+    Task,
+    UrlCheck,
+)
 
 STRAY = RowChange("somewhere_else", "insert", (("id", 1),))  # a change no task asks for
 UNTOLD = {"id", "created", "updated"}  # columns that no intent determines
@@ -27,6 +39,11 @@ def near_misses(task: Task, passed: Evidence) -> Iterator[tuple[str, Evidence]]:
             case StateCheck():
                 for what, changes in _wrong_changes(check, passed.changes):
                     yield what, replace(passed, changes=tuple(changes))
+            case RewardCheck(at_least):
+                for reward in (None, 0.0, -1.0, at_least - 0.01):
+                    yield f"a reward of {reward} from the page", replace(passed, page_reward=reward)
+            case CustomCheck():
+                pass  # nobody else knows what such a check looks at
 
 
 def loose_columns(task: Task, passed: Evidence) -> set[str]:
@@ -63,7 +80,7 @@ def _wrong_urls(check: UrlCheck, url: str) -> Iterator[str]:
     origin = re.match(r"https?://[^/]+", url)
     assert origin
     yield f"{origin[0]}/somewhere/else"
-    yield url.replace(f"{check.site}.localhost", "elsewhere.localhost")
+    yield urlsplit(url)._replace(netloc="elsewhere.localhost").geturl()
     for name, value in check.query:
         kept = [pair for pair in url.partition("?")[2].split("&") if pair and not pair.startswith(f"{name}=")]
         changed = [*kept, f"{name}=something-else"]

@@ -54,7 +54,8 @@ def test_every_action_of_the_paper_parses(reply: str, action: Action) -> None:
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        ("", "expected one action"),
+        ("", "the reply is empty; expected one action"),
+        (" \n", "the reply is empty; expected one action"),
         ("I would click the cart", "expected one action"),
         ('do(action="Click", element="3") do(action="Click", element="4")', "name="),
         ('do(action="Fly", element="3")', "unknown action 'Fly'"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clickgrad.browser.chromium import fence, find_chromium, require_chromium, switches
+from clickgrad.browser.chromium import find_chromium, require_chromium
 from clickgrad.errors import UserError
 
 
@@ -39,14 +39,6 @@ def test_what_is_found_is_a_binary_and_not_debians_wrapper_script(monkeypatch: p
     if found is None:
         pytest.skip("no Chromium on this machine")
     assert found.read_bytes()[:2] != b"#!"
-
-
-def test_the_fence_maps_the_hosts_and_refuses_the_rest() -> None:
-    assert fence({"shop.localhost": "127.0.0.1:8000", "map.localhost:443": "127.0.0.1:8001"}) == (
-        "MAP shop.localhost:80 127.0.0.1:8000, MAP map.localhost:443 127.0.0.1:8001, MAP * ~NOTFOUND"
-    )
-    assert fence({}) == "MAP * ~NOTFOUND"
-    assert f"--host-resolver-rules={fence({'a': 'b:1'})}" in switches({"a": "b:1"})
 
 
 def test_importing_the_browser_stage_does_not_import_playwright() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from tiny import make_task, tiny_tokenizer
 
+from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser.render import MORE_ABOVE, MORE_BELOW, Rendering, render
 from clickgrad.browser.snapshot import Control, Snapshot, Text, read_snapshot
-from clickgrad.types import Element
+from clickgrad.types import Element, Observation
 
 LINK = Control(3, "link", "Blue Ceramic Mug", tag="a")
 SEARCH = Control(5, "textbox", "Search", value="blue", tag="input", type="text", placeholder="Search")
@@ -61,6 +63,31 @@ def test_attribute_values_cannot_break_out_of_their_quotes() -> None:
     field = Control(0, "textbox", "Name", value='"><b>', tag="input", type="text")
     (line,) = render(Snapshot("http://shop/", "Shop", (field,)), "html")
     assert line == '<input id="0" type="text" title="Name" value="&quot;&gt;&lt;b&gt;">'
+
+
+def test_text_cannot_pass_for_an_element() -> None:
+    items = (Text('R&D <a id="0"> Buy </a>'), Control(0, "select", "", "a<b", ("a<b", "c"), tag="select"))
+    assert render(Snapshot("http://shop/", "Shop", items), "html") == (
+        '<p> R&D &lt;a id="0"> Buy &lt;/a> </p>',
+        '<select id="0"> <option selected> a&lt;b </option> <option> c </option> </select>',
+    )
+
+
+@pytest.mark.parametrize("rendering", ["outline", "html"])
+@pytest.mark.parametrize("page_tokens", [40, 60, 90, 130, 5000])
+def test_a_page_too_long_for_its_tokens_ends_between_two_items_and_says_where_it_goes_on(
+    rendering: Rendering, page_tokens: int
+) -> None:
+    snapshot = Snapshot("http://shop/", "Shop", (Text("Offers", "h2"), LINK, SEARCH, SORT, GIFT, BUY, SEND, NOTE) * 4)
+    lines = render(snapshot, rendering)
+    builder = PromptBuilder(tiny_tokenizer(["Page: shop/", *lines]), "plain", "short", page_tokens)
+    prompt = builder.prompt("e", make_task(), (), Observation("http://shop/", "Shop", lines, ()))
+    _, _, *told = prompt.messages[-1].content.split("\n")  # the task and the page's address
+    if page_tokens == 5000:
+        assert told == list(lines)
+    else:
+        assert 0 < len(told) < len(lines)
+        assert told == [*lines[: len(told) - 1], MORE_BELOW]
 
 
 def test_a_snapshot_is_read_from_what_the_page_script_returns() -> None:

@@ -40,7 +40,7 @@ def prompt_ids(length: int, seed: int = 0) -> list[int]:
 
 def worst_error(loaded: LoadedModel, ids: list[int], completion: Completion, temperature: float = 1.0) -> float:
     """The engine's logprobs against a plain forward pass over the same ids."""
-    with torch.inference_mode():
+    with torch.no_grad():  # not inference mode, in which an engine puts its own arithmetic under the model
         logits = loaded.model(torch.tensor([[*ids, *completion.ids]])).logits[0]
     plain = torch.log_softmax(logits / temperature, -1)
     places = range(len(ids) - 1, len(ids) - 1 + len(completion.ids))
@@ -59,14 +59,17 @@ async def test_logprobs_equal_a_plain_forward_pass_in_a_crowd(engine: TorchEngin
     assert 0.2 < engine.cache_hit_share < 1
 
 
-async def test_greedy_equals_generate(engine: TorchEngine, loaded: LoadedModel) -> None:
-    for seed in range(5):
-        ids = prompt_ids(20, seed)
-        reply = await engine.complete(ask(ids), Sampling(12, temperature=0))
-        whole = loaded.model.generate(
-            torch.tensor([ids]), attention_mask=torch.ones(1, 20), max_new_tokens=12, do_sample=False
-        )
-        assert list(reply.ids) == whole[0, 20:].tolist()
+async def test_greedy_equals_generate_token_by_token_on_two_hundred_prompts(loaded: LoadedModel) -> None:
+    engine = TorchEngine(loaded, max_rows=16, cache_tokens=500)
+    prompts = [prompt_ids(20, seed) for seed in range(200)]
+    replies = await asyncio.gather(*(engine.complete(ask(ids), Sampling(12, temperature=0)) for ids in prompts))
+    engine.close()
+    whole = loaded.model.generate(
+        torch.tensor(prompts), attention_mask=torch.ones(200, 20), max_new_tokens=12, do_sample=False, pad_token_id=0
+    )
+    for reply, row in zip(replies, whole[:, 20:].tolist(), strict=True):
+        assert list(reply.ids) == row[: len(reply.ids)]
+        assert len(reply.ids) == 12 or reply.finish is Finish.STOP
 
 
 async def test_temperature_is_part_of_the_logprobs(engine: TorchEngine, loaded: LoadedModel) -> None:
@@ -172,3 +175,35 @@ def test_sliding_window_models_are_refused(loaded: LoadedModel) -> None:
     loaded.model.config.layer_types = ["sliding_attention", "full_attention"]
     with pytest.raises(UserError, match="sliding-window"):
         replace(loaded, source="elsewhere")
+
+
+async def test_an_engine_that_is_closed_leaves_the_model_as_it_was(loaded: LoadedModel) -> None:
+    before = {name: vars(module).copy() for name, module in loaded.model.named_modules()}
+    engine = TorchEngine(loaded)
+    assert any(vars(module) != before[name] for name, module in loaded.model.named_modules())
+    await engine.complete(ask(prompt_ids(5)), Sampling(3))
+    engine.close()
+    assert all(vars(module) == before[name] for name, module in loaded.model.named_modules())
+
+
+async def test_learning_sees_the_plain_weights_even_while_an_engine_holds_packed_ones(loaded: LoadedModel) -> None:
+    engine = TorchEngine(loaded)
+    ids = torch.tensor([prompt_ids(6)])
+    with torch.no_grad():
+        before = loaded.model(ids).logits
+        loaded.model.model.layers[0].mlp.down_proj.weight.mul_(2)
+        after = loaded.model(ids).logits
+    with torch.inference_mode():
+        sampled = loaded.model(ids).logits
+    engine.close()
+    assert not torch.allclose(after, before, atol=1e-4)
+    assert torch.allclose(sampled, before, atol=1e-4)  # until weights are swapped in
+
+
+async def test_int8_samples_from_nearly_the_same_policy_and_tells_its_own_logprobs(loaded: LoadedModel) -> None:
+    engine = TorchEngine(loaded, int8=True)
+    ids = prompt_ids(30)
+    replies = [await engine.complete(ask(ids), Sampling(20, seed=seed)) for seed in range(4)]
+    errors = [worst_error(loaded, ids, reply) for reply in replies]
+    engine.close()
+    assert 1e-6 < max(errors) < 0.2

@@ -72,6 +72,25 @@ async def test_a_failed_action_is_told_in_the_next_observation() -> None:
     assert "99" in trajectory.turns[1].observation.notice
 
 
+async def test_a_venue_may_say_what_the_task_is_once_it_has_opened() -> None:
+    asked: list[str] = []
+
+    class Asked(FixedPolicy):
+        async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+            asked.append(prompt.messages[-1].content)
+            return await super().complete(prompt, sampling)
+
+    agent = replace(agent_of("x"), policy=Asked("asked", ['exit(message="yes")']))
+    trajectory = await play(agent, venue=FakeVenue(SITE, intent="Say yes."))
+    assert asked[0].startswith("Task: Say yes.\n")
+    assert (trajectory.task, trajectory.reward) == (replace(make_task(), intent="Say yes."), 1.0)
+
+
+async def test_a_page_may_end_the_episode_by_itself() -> None:
+    trajectory = await play(agent_of(CLICK), venue=FakeVenue(SITE, end_url="http://toy/next"))
+    assert (trajectory.end, len(trajectory.turns), trajectory.answer) == (End.STOPPED, 1, None)
+
+
 async def test_no_time_left_ends_the_episode_and_counts() -> None:
     trajectory = await play(agent_of(CLICK, episode_s=0.0))
     assert (trajectory.end, trajectory.reward) == (End.TIME_LIMIT, 0.0)

@@ -6,6 +6,7 @@ import dataclasses
 import gc
 import json
 import statistics
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,3 +41,24 @@ def told(figures: Any, as_json: bool) -> str:
         return json.dumps(plain)
     width = max(map(len, plain))
     return "\n".join(f"{name:<{width}}  {value}" for name, value in plain.items())
+
+
+class PeakMemory:
+    """The most memory this process had while the block lasted, looked at twenty times a second."""
+
+    mb = 0.0
+
+    def __enter__(self) -> PeakMemory:
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        process = psutil.Process()
+        while not self._over.wait(0.05):
+            self.mb = max(self.mb, process.memory_info().rss / 1e6)

@@ -7,19 +7,18 @@ random ids: what the words say changes nothing about the time they take.
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import psutil
 import torch
 
 from clickgrad.learn.logprobs import Layout, collate, micro_batches, reply_logprobs
 from clickgrad.learn.losses import grpo_loss
 from clickgrad.learn.trainee import Trainee
 from clickgrad.policy.models import load_model
+from clickgrad.recipes.bench.figures import PeakMemory
 from clickgrad.recipes.display import stage
 from clickgrad.types import Sample
 
@@ -97,7 +96,7 @@ def measure(model: Any, samples: Sequence[Sample], layout: Layout) -> Measured:
     model.zero_grad(set_to_none=True)
     found: dict[Sample, torch.Tensor] = {}
     tokens = 0
-    with _PeakMemory() as peak:
+    with PeakMemory() as peak:
         started = time.perf_counter()
         for micro in micro_batches(samples, MICRO_TOKENS, layout):
             batch = collate(micro, layout)
@@ -129,24 +128,3 @@ def _compare(page: int, results: dict[Layout, Measured], seconds: dict[Layout, f
         max_logprob_error=float((comb.logprobs - rows.logprobs).abs().max()),
         max_grad_error=float((comb.gradient - rows.gradient).norm() / rows.gradient.norm()),
     )
-
-
-class _PeakMemory:
-    """The most memory this process had while the block lasted, looked at twenty times a second."""
-
-    mb = 0.0
-
-    def __enter__(self) -> _PeakMemory:
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        process = psutil.Process()
-        while not self._over.wait(0.05):
-            self.mb = max(self.mb, process.memory_info().rss / 1e6)

@@ -136,7 +136,10 @@ class Library:
             record = index.record(place.number)
         except (ValueError, OSError) as error:
             raise NotHere(f"{place.file} has changed under us: {error}") from error
-        shown = show_trajectory(record, self._screenshots(self.run(place.run)), index.path)
+        try:
+            shown = show_trajectory(record, self._screenshots(self.run(place.run)), index.path)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise NotHere(f"{name} cannot be shown: {type(error).__name__}: {error}") from error
         return place.plain() | shown | {"others": self._others(place)} | self._group(place)
 
     def screenshot(self, run: str, name: str) -> tuple[Path, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def show_trajectory(record: Plain, screenshots: Sequence[Path], file: Path) -> d
         "user": task.get("user"),
         "expert_turns": task.get("expert_turns"),
         "outcome": verdict.get("outcome", ""),
-        "results": verdict.get("results", []),
+        "results": [dict(result) for result in verdict.get("results", [])],
         "second": _second_verdict(file, str(record["episode"])),
         "evidence": record.get("evidence"),
         "prompt_format": record.get("prompt_format", ""),
@@ -42,17 +43,22 @@ def _show_turn(turn: Plain, screenshots: Sequence[Path]) -> dict[str, Any]:
         "lines": list(lines),
         "acted_line": _line_of(element, lines),
         "reply": str(completion.get("text", "")),
-        "logprobs": completion.get("logprobs", []),
+        "logprobs": [_number(value) for value in completion.get("logprobs", [])],
         "finish": completion.get("finish", ""),
         "policy_version": completion.get("policy_version"),
         "action": describe(action, element),
         "parsed": action.get("is") != "Unparsable",
         "element": element,
         "prompt_tokens": len(turn.get("prompt_ids", ())),
-        "policy_s": turn.get("policy_s", 0.0),
-        "browser_s": turn.get("browser_s", 0.0),
+        "policy_s": _number(turn.get("policy_s")) or 0.0,
+        "browser_s": _number(turn.get("browser_s")) or 0.0,
         "screenshot": picture if picture and any((place / str(picture)).is_file() for place in screenshots) else None,
     }
+
+
+def _number(value: Any) -> float | None:
+    """None for a figure that is none."""
+    return value if isinstance(value, int | float) and isfinite(value) else None
 
 
 def _lines(observation: Plain) -> Sequence[str]:
@@ -110,5 +116,5 @@ def _second_verdict(file: Path, episode: str) -> Any:
         return None
     try:
         return json.loads(files[-1].read_text("utf-8")).get(episode)
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None

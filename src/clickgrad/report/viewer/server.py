@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clickgrad.errors import UserError
 from clickgrad.report.page import read_report
+from clickgrad.report.studies import read_study
 from clickgrad.report.viewer.library import Filter, Library, NotHere
 
 STATIC = {
@@ -123,9 +124,8 @@ class _Pages:
     async def report(self, request: Request) -> Response:
         self._library.refresh()
         run = self._library.run(request.query_params.get("run", "."))
-        return HTMLResponse(
-            read_report(run.path).html(run.path.name), headers={"Content-Security-Policy": REPORT_POLICY}
-        )
+        report = read_study(run.path) or read_report(run.path)
+        return HTMLResponse(report.html(run.path.name), headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 class _Headers:

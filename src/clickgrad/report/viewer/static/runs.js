@@ -22,8 +22,10 @@ function skipped(run) {
     h("ul", {}, run.skipped.slice(0, 50).map((what) => h("li", {}, what))));
 }
 
+const counted = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+
 function stage(run, title) {
-  const facts = [run.command !== title && run.command, run.episodes && `${run.episodes.toLocaleString("en")} episodes`, run.steps && `${run.steps} steps`, run.success.lost];
+  const facts = [run.command !== title && run.command, run.episodes && counted(run.episodes, "episode"), run.steps && counted(run.steps, "step"), run.success.lost];
   return h("div", { class: "stage-row", "data-run": run.name },
     h("span", { class: "stage-name" },
       h("a", { href: link(run.below || !run.steps ? "list" : "metrics", { run: run.name }) }, title),

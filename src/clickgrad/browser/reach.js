@@ -1,0 +1,71 @@
+// Where things are and what lies on top of them, across shadow roots and frames of the same origin. Makes the functions
+// that observe.js and act.js share. "Local" coordinates are those of an element's own document.
+() => {
+  const SPOTS = [[0.5, 0.5], [0.2, 0.5], [0.8, 0.5], [0.5, 0.2], [0.5, 0.8]];
+
+  const intersect = (a, b) => ({
+    left: Math.max(a.left, b.left), top: Math.max(a.top, b.top),
+    right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
+  });
+  // Where the content of a frame begins, in the coordinates of the document that holds the frame.
+  const contentOf = (frame) => {
+    const rect = frame.getBoundingClientRect();
+    const style = getComputedStyle(frame);
+    const scale = (frame.offsetWidth && rect.width / frame.offsetWidth) || 1;
+    return {
+      x: rect.left + (frame.clientLeft + (parseFloat(style.paddingLeft) || 0)) * scale,
+      y: rect.top + (frame.clientTop + (parseFloat(style.paddingTop) || 0)) * scale,
+      scale,
+    };
+  };
+  // Where a window's (0, 0) lies in the browser's viewport, and how large its pixels are there.
+  const placeOf = (view) => {
+    if (view === window) return { x: 0, y: 0, scale: 1 };
+    const outer = placeOf(view.parent), inner = contentOf(view.frameElement);
+    return { x: outer.x + inner.x * outer.scale, y: outer.y + inner.y * outer.scale, scale: outer.scale * inner.scale };
+  };
+  // The part of a window that its frames let through, in local coordinates.
+  const viewOf = (view) => {
+    const whole = { left: 0, top: 0, right: view.innerWidth, bottom: view.innerHeight };
+    return view === window ? whole : intersect(whole, shift(viewOf(view.parent), contentOf(view.frameElement)));
+  };
+  const shift = (rect, { x, y, scale }) => ({
+    left: (rect.left - x) / scale, top: (rect.top - y) / scale, right: (rect.right - x) / scale, bottom: (rect.bottom - y) / scale,
+  });
+
+  const hitAt = (x, y) => {
+    let hit = null;
+    for (let root = document; root; ) {
+      const next = root.elementFromPoint(x, y);
+      if (!next || next === hit) break;
+      hit = next;
+      root = hit.shadowRoot || hit.contentDocument || null;
+      if (hit.contentDocument) {
+        const content = contentOf(hit);
+        [x, y] = [(x - content.x) / content.scale, (y - content.y) / content.scale];
+      }
+    }
+    return hit;
+  };
+  const outwards = function* (node) {
+    for (; node; node = node.assignedSlot || node.parentNode || node.host) yield node;
+  };
+  const belongs = (hit, el, target) => {
+    for (const node of outwards(hit)) if (node === el || node === target || (node.tagName === "LABEL" && node.control === el)) return true;
+    return false;
+  };
+  const rectsOn = (target, clip) => [...target.getClientRects(), ...(target.firstElementChild?.getClientRects() || [])]
+    .map((rect) => intersect(rect, clip)).filter((rect) => rect.right - rect.left >= 1 && rect.bottom - rect.top >= 1);
+  // A point of the browser's viewport at which a real click reaches the element, or null: then something covers it.
+  const pointOn = (el, target, clip, place) => {
+    for (const { left, top, right, bottom } of rectsOn(target, clip)) {
+      for (const [across, down] of SPOTS) {
+        const x = place.x + (left + (right - left) * across) * place.scale;
+        const y = place.y + (top + (bottom - top) * down) * place.scale;
+        if (belongs(hitAt(x, y), el, target)) return { x, y };
+      }
+    }
+    return null;
+  };
+  return { intersect, contentOf, placeOf, viewOf, shift, hitAt, outwards, rectsOn, pointOn };
+}

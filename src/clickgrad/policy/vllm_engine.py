@@ -1,0 +1,239 @@
+"""The engine on vLLM servers: token ids in, sampled ids and their logprobs out, over HTTP.
+
+An episode stays with one server, whose cache then knows its beginning; when a server dies its episodes move, within a
+cap. The connections live on a thread of their own, so that any event loop may ask and none is needed to close.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal
+from urllib.parse import urlsplit
+
+import httpx
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from clickgrad.errors import PolicyError, TokenLimit, UserError, boundary
+from clickgrad.policy.models import ChatTokenizer, load_tokenizer
+from clickgrad.policy.vllm_client import START_OPTIONS, Answer, Served, ServerDown, VllmClient
+from clickgrad.types import Completion, Prompt, Sampling
+
+MOST_SERVERS_TRIED = 3  # for one reply
+NEVER = float("-inf")
+AVOIDED_S = 30.0  # after a failure, while others are there
+
+Kind = Literal["full", "adapter"]
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """How weights get to the servers: written into a folder that all of them can read."""
+
+    kind: Kind
+    save: Callable[[Path], None]  # the weights as they are now, as transformers or PEFT writes them
+    folder: Path
+
+
+@dataclass(slots=True)
+class _Server:
+    client: VllmClient
+    model: str = ""
+    adapters: tuple[str, ...] = ()
+    version: int | None = 0  # None: it may have other weights than the policy, until the next push
+    failed_at: float = NEVER
+
+    @property
+    def avoided(self) -> bool:
+        return time.monotonic() - self.failed_at < AVOIDED_S
+
+
+class VllmEngine:
+    def __init__(
+        self,
+        urls: Sequence[str],
+        tokenizer: ChatTokenizer | None = None,
+        *,
+        name: str | None = None,
+        push: Push | None = None,
+    ) -> None:
+        """Without a tokenizer, that of the model which the servers say they serve."""
+        for url in urls or [""]:
+            if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+                raise UserError(f"vllm:{url} names no server: write it as vllm:http://127.0.0.1:8000[,<url>...]")
+        self.name = name or f"vllm:{','.join(urls)}"
+        self.version = 0
+        self._push = push
+        self._pushed = False
+        self._homes: dict[str, _Server] = {}  # by episode
+        self._asked_tokens = self._hit_tokens = 0
+        self._open = start_blocking_portal(name="vllm-engine")
+        self._portal: BlockingPortal | None = self._open.__enter__()
+        try:
+            self._served = self._portal.call(self._connect, urls)
+            self.tokenizer = tokenizer or load_tokenizer(self._served.root)
+        except BaseException:
+            self.close()
+            raise
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        context = self._served.context_tokens
+        if len(prompt.ids) + sampling.max_new_tokens > context:
+            raise TokenLimit(
+                f"a prompt of {len(prompt.ids)} tokens and a reply of {sampling.max_new_tokens} exceed the context of "
+                f"{context}"
+            )
+        if sampling.top_p < 1 and sampling.temperature:
+            raise UserError("vLLM gives no logprobs of the whole distribution when top_p is below 1: leave it at 1")
+        if self._portal is None:
+            raise PolicyError("the vLLM engine is closed")
+        try:
+            return await asyncio.wrap_future(self._portal.start_task_soon(self._reply, prompt, sampling))
+        except asyncio.CancelledError:
+            asking = asyncio.current_task()
+            if self._portal is None and asking and not asking.cancelling():
+                raise PolicyError("the vLLM engine was closed") from None
+            raise
+
+    def forget(self, episode: str) -> None:
+        self._homes.pop(episode, None)
+
+    def swap_weights(self, change: Callable[[], None], version: int) -> None:
+        """Let `change` put new weights in place here, then bring them to every server.
+
+        Requests under way are held meanwhile and go on with the new weights, or with the adapter they began with; a
+        completion carries the oldest version. A server that does not take them is left out until the next push.
+        """
+        if self._push is None or self._portal is None:
+            raise PolicyError("the vLLM engine is closed, or was opened without weights to push")
+        with boundary(PolicyError, "putting new weights in place"):
+            change()
+            self._push.folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(prefix=f"version-{version}-", dir=self._push.folder) as folder:
+                self._push.save(Path(folder))
+                self._portal.call(self._push_to_all, self._push.kind, Path(folder), version)
+
+    @property
+    def cache_hit_share(self) -> float:
+        """Prompt tokens that did not have to be computed. The servers say so with --enable-prompt-tokens-details."""
+        return self._hit_tokens / max(1, self._asked_tokens)
+
+    def close(self) -> None:
+        if self._portal is not None:
+            portal, self._portal = self._portal, None
+            portal.call(self._hang_up)
+            portal.start_task_soon(portal.stop, True)
+            self._open.__exit__(None, None, None)
+
+    # --- the engine's thread ---
+
+    async def _connect(self, urls: Sequence[str]) -> Served:
+        key = os.environ.get("VLLM_API_KEY", "")
+        self._http = httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            limits=httpx.Limits(max_connections=None),
+            trust_env=False,  # these are our own machines: no proxy in between
+        )
+        self._servers = [_Server(VllmClient(url, self._http)) for url in urls]
+        found: list[Served] = []
+        for server in self._servers:
+            try:
+                found.append(await server.client.served())
+                server.model = found[-1].model
+                await server.client.refuse_raw_logprobs(server.model)
+            except PolicyError as error:
+                raise UserError(f"no vLLM server to work with: {error}; start it with {START_OPTIONS}") from error
+        if len({(served.root, served.context_tokens) for served in found}) > 1:
+            raise UserError(f"the servers serve different models: {', '.join(served.root for served in found)}")
+        return found[0]
+
+    async def _hang_up(self) -> None:
+        if hasattr(self, "_http"):
+            await self._http.aclose()
+
+    async def _reply(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        tried: list[_Server] = []
+        failure = PolicyError("every vLLM server has lost the policy's weights")
+        while len(tried) < MOST_SERVERS_TRIED and (server := self._home(prompt.episode, tried)):
+            tried.append(server)
+            sent_at = server.version or 0
+            try:
+                answer = await server.client.generate(server.model, prompt.ids, sampling, self.tokenizer.end_ids)
+                version = self._version_of(server, answer, sent_at)
+            except ServerDown as error:
+                failure = error
+                self._note_failure(server)
+                continue
+            self._asked_tokens += answer.prompt_tokens
+            self._hit_tokens += answer.cached_tokens
+            return self._completion(answer, version)
+        raise PolicyError(f"no vLLM server gave an answer ({len(tried)} asked): {failure}")
+
+    def _home(self, episode: str, tried: Sequence[_Server]) -> _Server | None:
+        """The episode's server; one with few episodes if it has none yet, or if that one was tried already."""
+        home = self._homes.get(episode)
+        if home is None or home in tried or home.version is None:
+            homes = list(self._homes.values())
+            free = [server for server in self._servers if server.version is not None and server not in tried]
+            home = min(free, key=lambda server: (server.avoided, sum(one is server for one in homes)), default=None)
+            if home is not None:
+                self._homes[episode] = home
+        return home
+
+    def _note_failure(self, server: _Server) -> None:
+        server.failed_at = time.monotonic()
+        if self._pushed:
+            server.version = None  # if it comes back, then with the weights it was started with
+
+    def _version_of(self, server: _Server, answer: Answer, sent_at: int) -> int:
+        """The oldest among the tokens. A server that was started anew in between shows by its label."""
+        if not self._pushed:
+            return 0
+        if not answer.labels or not all(label.isdecimal() and int(label) >= sent_at for label in answer.labels):
+            raise ServerDown(f"{server.client.url} has weights {answer.labels} instead of version {sent_at}")
+        return min(int(label) for label in answer.labels)
+
+    def _completion(self, answer: Answer, version: int) -> Completion:
+        ended = answer.ids[-1] in self.tokenizer.end_ids
+        text = self.tokenizer.decode(answer.ids[:-1] if ended else answer.ids)
+        return Completion(text, answer.ids, answer.logprobs, answer.finish, version)
+
+    async def _push_to_all(self, kind: Kind, folder: Path, version: int) -> None:
+        errors = await asyncio.gather(*(self._push_to(server, kind, folder, version) for server in self._servers))
+        failed = [error for error in errors if error]
+        if len(failed) == len(self._servers):
+            raise PolicyError(f"no vLLM server took the weights of version {version}: {failed[0]}")
+        for error in failed:
+            logger.warning("a vLLM server is left out until the next push: %s", error)
+        self._pushed, self.version = True, version
+
+    async def _push_to(self, server: _Server, kind: Kind, folder: Path, version: int) -> Exception | None:
+        client, name = server.client, folder.name
+        try:
+            if kind == "full":
+                await client.renew(lambda: client.load_weights(folder), version)
+            else:
+                await client.renew(lambda: client.load_adapter(name, folder), version)
+                server.model = name
+                await self._keep_last_two(server, name)
+        except (PolicyError, UserError) as error:
+            server.version, server.failed_at = None, time.monotonic()
+            return error
+        server.version, server.failed_at = version, NEVER
+        return None
+
+    async def _keep_last_two(self, server: _Server, newest: str) -> None:
+        """The one before the newest may still be answering."""
+        names = (*server.adapters, newest)
+        server.adapters = names[-2:]
+        for name in names[:-2]:
+            with suppress(ServerDown):
+                await server.client.unload_adapter(name)

@@ -1,0 +1,89 @@
+"""Who samples: the engine in this process, or vLLM servers, to which a policy in training is pushed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clickgrad.config import Config
+from clickgrad.errors import UserError
+from clickgrad.policy.protocol import TrainedPolicy
+from clickgrad.recipes.display import say
+from clickgrad.recipes.wiring import model_source, require_httpx, share_threads
+
+if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
+    from clickgrad.learn.trainee import Trainee
+    from clickgrad.policy.vllm_server import VllmServer
+
+PUSHED = "pushed"
+SERVER_LOG = "vllm.log"
+
+
+@contextmanager
+def open_sampler(config: Config, trainee: Trainee, start: str, run: Path) -> Iterator[TrainedPolicy]:
+    """The policy that `trainee` becomes, until the block ends."""
+    options = config.reinforce
+    if options.engine == "torch" and (options.servers or options.vllm_options):
+        raise UserError("reinforce.servers and vllm_options do nothing without reinforce.engine = 'vllm'")
+    if options.servers and options.vllm_options:
+        raise UserError("reinforce.vllm_options are for a server that is started: leave out reinforce.servers")
+    if options.int8 and (options.engine != "torch" or not options.importance_cap):
+        raise UserError(
+            "reinforce.int8 needs the torch engine and a correction: set reinforce.importance_cap, say to 2"
+        )
+    opened = _open_torch if options.engine == "torch" else _open_vllm
+    with opened(config, trainee, start, run) as policy, closing(policy):
+        yield policy
+
+
+@contextmanager
+def _open_torch(config: Config, trainee: Trainee, start: str, run: Path) -> Iterator[TrainedPolicy]:
+    from clickgrad.policy.torch_engine import TorchEngine
+
+    options = config.reinforce
+    yield TorchEngine(
+        trainee.sampler,
+        name=f"torch:{start}",
+        max_rows=config.rollout.concurrency,
+        threads=share_threads() if options.max_staleness else 0,
+        int8=options.int8,
+    )
+
+
+@contextmanager
+def _open_vllm(config: Config, trainee: Trainee, start: str, run: Path) -> Iterator[TrainedPolicy]:
+    require_httpx()
+    from clickgrad.policy.vllm_engine import Push, VllmEngine
+
+    push = Push("adapter" if config.lora.rank else "full", trainee.save_for_sampling, run / PUSHED)
+    with ExitStack() as stack:
+        urls = config.reinforce.servers or [stack.enter_context(_server(config, start, run)).url]
+        yield VllmEngine(urls, trainee.sampler.tokenizer, name=f"vllm:{start}", push=push)
+
+
+def _server(config: Config, start: str, run: Path) -> VllmServer:
+    import torch
+
+    from clickgrad.policy.models import locate
+    from clickgrad.policy.vllm_server import CPU_OPTIONS, VllmServer
+
+    model = locate(model_source(start))
+    if isinstance(model, Path) and not (model / "config.json").is_file():
+        raise UserError(
+            f"vLLM cannot start from {start}: an adapter's folder; use its base, or reinforce.engine='torch'"
+        )
+    on_gpu = torch.cuda.is_available()
+    return VllmServer(
+        str(model),
+        run / SERVER_LOG,
+        dtype="bfloat16" if on_gpu else "float32",
+        lora_rank=config.lora.rank,
+        options=[
+            *(() if on_gpu else CPU_OPTIONS),
+            *("--max-num-seqs", str(config.rollout.concurrency)),
+            *config.reinforce.vllm_options,
+        ],
+        tell=say,
+    )

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import peft
+import pytest
+import torch
+import transformers
+from tiny import tiny_model, tiny_tokenizer
+
+from clickgrad.config import load_config
+from clickgrad.errors import UserError
+from clickgrad.learn.trainee import Trainee
+from clickgrad.recipes.sampling import open_sampler
+
+SERVER = "reinforce.servers=['http://127.0.0.1:1']"
+
+
+def make_trainee(rank: int) -> Trainee:
+    trainee = Trainee(tiny_model(tiny_tokenizer(["some text"])), rank, 8, seed=0, with_reference=False)
+    with torch.no_grad():
+        for weight in trainee.weights().values():
+            weight.add_(torch.randn_like(weight) * 0.1)
+    return trainee
+
+
+def logits(model: Any) -> torch.Tensor:
+    with torch.no_grad():
+        return model(input_ids=torch.arange(10, 30)[None]).logits  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("rank", [0, 4])
+def test_what_is_saved_for_a_sampler_makes_the_same_policy_elsewhere(rank: int, tmp_path: Path) -> None:
+    trainee = make_trainee(rank)
+    trainee.save_for_sampling(tmp_path)
+    if rank:
+        elsewhere = peft.PeftModel.from_pretrained(tiny_model(tiny_tokenizer(["some text"])).model, tmp_path)
+    else:
+        elsewhere = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    torch.testing.assert_close(logits(elsewhere), logits(trainee.model))
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ([SERVER], "do nothing without reinforce.engine"),
+        (["reinforce.vllm_options=['--seed']"], "do nothing without reinforce.engine"),
+        (["reinforce.engine=vllm", SERVER, "reinforce.vllm_options=['--seed']"], "leave out reinforce.servers"),
+        (["reinforce.engine=vllm", SERVER], "no vLLM server to work with"),
+    ],
+)
+def test_options_that_would_do_nothing_and_servers_that_are_not_there_are_refused(
+    settings: list[str], reason: str, tmp_path: Path
+) -> None:
+    config = load_config(None, settings, "reinforce")
+    with pytest.raises(UserError, match=reason), open_sampler(config, make_trainee(0), "tiny", tmp_path):
+        pass

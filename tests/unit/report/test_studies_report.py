@@ -1,0 +1,145 @@
+"""Tables made from what lies in a study's folder, whole or not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tiny import make_task, make_trajectory, make_turn
+
+from clickgrad.report import paper
+from clickgrad.report.chart import Curve, curves_chart
+from clickgrad.report.cuts import Cut, read_cuts, write_cuts
+from clickgrad.report.studies import StudyReport, read_study
+from clickgrad.report.viewer.server import make_app
+from clickgrad.rollout.store import TrajectoryFile
+
+TURN = make_turn([1, 2, 3], [4, 5])
+
+
+def evaluation(folder: Path, rewards: list[float | None], policy: str = "torch:<i>tiny</i>") -> Path:
+    file = TrajectoryFile(folder / "trajectories" / "evaluate.jsonl.zst")
+    named = [(f"task-{number}", reward) for number, reward in enumerate(rewards)]
+    file.extend([make_trajectory([TURN], r, make_task(name), f"{name}/attempt-0/try-0") for name, r in named])
+    (folder / "config.toml").write_text(f'command = "evaluate"\nstart = "{policy}"\n')
+    return file.path
+
+
+def begin(run: Path, study: str) -> None:
+    run.mkdir(exist_ok=True)
+    (run / "config.toml").write_text(f'command = "study {study}"\n')
+
+
+def read(run: Path) -> StudyReport:
+    report = read_study(run)
+    assert report
+    return report
+
+
+def rows(report: StudyReport) -> dict[str, tuple[str, ...]]:
+    return {row[0]: row[1:] for row in report.tables[0][1].rows}
+
+
+def test_a_folder_that_is_no_studys_has_no_study(tmp_path: Path) -> None:
+    assert read_study(tmp_path) is None
+    (tmp_path / "config.toml").write_text('command = "train"\n')
+    assert read_study(tmp_path) is None
+    (tmp_path / "config.toml").write_text("command = ")
+    assert read_study(tmp_path) is None
+
+
+def test_a_start_study_pairs_before_and_after_and_dashes_what_is_missing(tmp_path: Path) -> None:
+    begin(tmp_path, "start")
+    evaluation(tmp_path / "r1" / "evaluate-clone", [1.0, 0.0, 0.0, None])
+    evaluation(tmp_path / "r1" / "evaluate-reinforce", [1.0, 1.0, 0.0, 0.0])
+    evaluation(tmp_path / "zero" / "evaluate-start", [0.0])
+    table = rows(read(tmp_path))
+    # Wilson, 1 of 3: 6.1 to 79.2; 2 of 4: 15.0 to 85.0. Of three pairs one is gained: +33.3.
+    assert table["R1, plain cloning: ours"][:3] == ("3 / 4", "33.3 (6.1 – 79.2, 1 infra-failed)", "50.0 (15.0 – 85.0)")
+    assert table["R1, plain cloning: ours"][3].startswith("+33.3 (")
+    assert table["R1, plain cloning: ours"][4:] == ("2 → 2", "1.0 → 1.0")
+    assert table["R1, plain cloning: paper"] == ("165", "20.0", "33.9", "+13.9", "48 → 42", "9 → 8")
+    assert table["R1-Zero, the bare model: ours"][1:4] == ("0.0 (0.0 – 79.3)", "–", "–")
+    assert table["R1-CoT, cloned long reasoning: ours"] == ("–", "–", "–", "–", "– → –", "– → –")
+
+
+def test_turn_limits_stand_beside_the_papers(tmp_path: Path) -> None:
+    begin(tmp_path, "turns")
+    folder = tmp_path / "01-torch-tiny"
+    evaluation(folder, [1.0, 0.0])
+    cuts = [Cut("a", 2, 2, 0.0, "rule"), Cut("a", 5, 4, 1.0, "kept"), Cut("b", 2, 2, 1.0, "replay")]
+    write_cuts(folder, [*cuts, Cut("b", 5, 5, None, "lost")])
+    report = read(tmp_path)
+    table = rows(report)
+    assert list(table) == ["2", "5", "10", "15", "20", "25", "30"]
+    assert table["2"] == ("50.0 (9.5 – 90.5)", "–", "–", "–")
+    assert table["5"] == ("100.0 (20.7 – 100.0, 1 infra-failed)", "2.4", "10.3", "17.6")
+    assert report.tables[1][1].rows == (
+        ("torch:<i>tiny</i>", "2", "0", "1", "1", "0", "2.0"),
+        ("torch:<i>tiny</i>", "5", "1", "0", "0", "1", "4.5"),
+    )
+    page = report.html("run")
+    assert page.count("<svg") == 2
+    assert "<i>tiny</i>" not in page
+    report.save(tmp_path)
+    plain = json.loads((tmp_path / "report.json").read_text())
+    assert plain["ours"][0]["limits"][0]["decided"] == {"kept": 0, "rule": 1, "replay": 1, "lost": 0}
+    assert paper.CAVEAT in (tmp_path / "report.md").read_text()
+
+
+def test_prompting_is_told_by_site_in_the_papers_order(tmp_path: Path) -> None:
+    begin(tmp_path, "prompting")
+    evaluation(tmp_path / "01-a", [1.0], "a")
+    report = read(tmp_path)
+    assert report.tables[0][1].header[2:5] == ("forum / Reddit", "code / GitLab", "admin / CMS")
+    assert rows(report)["Qwen2.5-3B: paper"] == ("165", "5.3", "13.3", "5.7", "0.0", "4.4", "–", "6.1")
+    assert rows(report)["a: ours"] == ("1", "–", "–", "–", "–", "–", "–", "100.0 (20.7 – 100.0)")
+
+
+@pytest.mark.parametrize("content", ["", "[", "{}", '[{"is": "Cut"}]', '["x"]', "\x00\xff"])
+def test_broken_cuts_are_named_and_the_rest_is_told(tmp_path: Path, content: str) -> None:
+    begin(tmp_path, "turns")
+    for name in ("01-good", "02-broken"):
+        evaluation(tmp_path / name, [1.0], name)
+    write_cuts(tmp_path / "01-good", [Cut("a", 2, 2, 1.0, "kept")])
+    (tmp_path / "02-broken" / "cuts.json").write_bytes(content.encode("latin-1"))
+    report = read(tmp_path)
+    assert [what.partition(":")[0] for what in report.skipped] == ["02-broken/cuts.json"]
+    assert report.tables[0][1].header[1] == "01-good: ours, n=1"
+    assert "Not everything could be read" in report.html("run")
+    assert "not read: 02-broken/cuts.json" in report.text()
+
+
+def test_a_torn_evaluation_within_a_study_is_named(tmp_path: Path) -> None:
+    begin(tmp_path, "format")
+    evaluation(tmp_path / "01-a" / "plain", [1.0, 0.0], "a")
+    with open(evaluation(tmp_path / "01-a" / "thinking", [1.0], "a"), "ab") as file:
+        file.write(b"rubbish")
+    report = read(tmp_path)
+    assert rows(report)["a: ours"][0] == "2 / 1"
+    assert report.skipped[0].startswith("thinking/evaluate.jsonl.zst: everything from byte")
+
+
+def test_cuts_are_written_whole_and_read_back(tmp_path: Path) -> None:
+    assert read_cuts(tmp_path, []) == []
+    cuts = [Cut("a", 2, 2, None, "lost"), Cut("b", 2, 1, 1.0, "kept")]
+    write_cuts(tmp_path, cuts)
+    assert read_cuts(tmp_path, []) == cuts
+    assert [path.name for path in tmp_path.iterdir()] == ["cuts.json"]
+
+
+def test_curves_share_one_scale_and_escape_their_names() -> None:
+    chart = curves_chart("Success", [Curve("<a>", ((1, 0.5), (4, 1.0)), ((0.2, 0.8), (0.4, 1.0)))], 1.0, "turns")
+    assert (chart.count("<circle"), chart.count('class="bar"'), chart.count("&lt;a&gt;")) == (2, 2, 2)
+    assert "turns 4" in chart
+    assert curves_chart("Nothing", [], 1.0, "turns") == ""
+
+
+def test_the_viewer_shows_a_study_as_its_report(tmp_path: Path) -> None:
+    begin(tmp_path, "prompting")
+    evaluation(tmp_path / "01-a", [1.0], "a")
+    client = TestClient(make_app(tmp_path), base_url="http://127.0.0.1")
+    assert "<h1>Prompting baselines</h1>" in client.get("/report", params={"run": "."}).text
+    assert "<h1>01-a</h1>" in client.get("/report", params={"run": "01-a"}).text
