@@ -215,7 +215,7 @@ def test_a_site_that_dies_in_mid_episode_crashes_the_episode_and_is_back_for_the
 
     visit(EXAMPLE, twice)
     assert [(end.end, end.reward) for end in ends] == [(End.CRASHED, None), (End.STOPPED, 1.0)]
-    assert "WorldError: the site ended during the episode" in str(ends[0].error)
+    assert "WorldError: the site stopped answering during the episode" in str(ends[0].error)
     assert ends[0].verdict.outcome is Outcome.UNJUDGED
 
 

@@ -26,7 +26,7 @@
   if (verb !== "hover" && (el.matches(":disabled") || el.getAttribute("aria-disabled") === "true" || el.closest("[inert]")))
     return refuse(`Element ${id} is disabled.`);
 
-  const isShown = () => reach.rectsOn(target, reach.viewOf(view)).length > 0 && getComputedStyle(target).visibility === "visible";
+  const isShown = () => !reach.rectsOn(target, reach.viewOf(view)).next().done && getComputedStyle(target).visibility === "visible";
   const find = () => reach.pointOn(el, target, reach.viewOf(view), reach.placeOf(view));
   let point = find();
   if (!point) {

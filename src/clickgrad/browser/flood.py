@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext
 
-REQUESTS = 1500  # the heaviest pages of WebArena's sites ask for a few hundred things
-WITHIN_S = 5.0
+REQUESTS = 1000  # the heaviest pages of WebArena's sites ask for a few hundred things
+WITHIN_S = 10.0
 
 
 class FloodGate:

@@ -27,7 +27,7 @@
   // The document being walked: what of it can be seen, in its own coordinates, and where these lie in the viewport.
   let scene = { clip: reach.viewOf(window), place: reach.placeOf(window) };
   let behindDialog = 0;
-  let layered = false; // whether anything is placed out of the flow, so that it may cover something
+  let floating = false; // whether anything is placed out of the flow, so that it may cover anything else
   const marks = []; // what is left to do when that is known
 
   const tidy = (text) => (text || "").replace(/\s+/g, " ").trim();
@@ -176,7 +176,12 @@
     const states = statesOf(el);
     const clip = target === el ? state.clip : scene.clip, { place } = scene;
     if (state.behind && !reach.pointOn(el, target, clip, place)) return void behindDialog++;
-    if (!states.includes("disabled")) marks.push(() => { if (!reach.pointOn(el, target, clip, place)) states.push("covered"); });
+    if (!states.includes("disabled")) {
+      const mark = () => { if (!reach.pointOn(el, target, clip, place)) states.push("covered"); };
+      // What a link paints over its surroundings ends at the nearest positioned ancestor: only there may it cover others.
+      if (state.positioned || state.layer) mark();
+      else marks.push(mark);
+    }
     flush();
     const id = refs.push({ el, target, role }) - 1;
     items.push({
@@ -240,7 +245,9 @@
       tag: heading,
       clip,
       // What is placed absolutely is clipped only by what it is placed in.
-      placed: style.position === "static" ? state.placed : clip,
+      placed: state.positioned ? clip : state.placed,
+      layer: state.layer || state.positioned,
+      positioned: false,
       visible: style.visibility === "visible",
       pointer: style.cursor === "pointer",
       cells: /grid|table-row$/.test(style.display) || (/flex/.test(style.display) && !/column/.test(style.flexDirection)),
@@ -271,7 +278,7 @@
     if (node.nodeType !== 1 || UNSEEN.has(node.tagName)) return;
     const style = getComputedStyle(node);
     if (UNREAD.has(node.tagName)) {
-      layered ||= style.position !== "static";
+      floating ||= style.position !== "static";
       return;
     }
     if (style.display === "none" || style.contentVisibility === "hidden") return;
@@ -280,9 +287,8 @@
     if (node === modal) state = { ...state, behind: false };
     const { position } = style;
     if (position !== "static") {
-      layered = true;
-      if (position === "fixed") state = { ...state, clip: scene.clip };
-      if (position === "absolute") state = { ...state, clip: state.placed };
+      floating ||= position !== "relative";
+      state = { ...state, positioned: true, clip: position === "fixed" ? scene.clip : position === "absolute" ? state.placed : state.clip };
     }
     const role = roleOf(node, style, state.pointer);
     if (FRAMES.has(node.tagName)) visitFrame(node, style, state);
@@ -301,9 +307,9 @@
 
   const modal = [...document.querySelectorAll("dialog:modal,[aria-modal=true]")].filter((el) => isShown(el, getComputedStyle(el), scene.clip)).at(-1);
   if (document.body) {
-    visitDocument(document, { visible: true, mute: false, behind: Boolean(modal) });
+    visitDocument(document, { visible: true, mute: false, behind: Boolean(modal), positioned: false, layer: false });
     flush();
-    if (layered) for (const mark of marks) mark();
+    if (floating) for (const mark of marks) mark();
     if (behindDialog) items.push({ text: "… the rest of the page is behind this dialog", tag: "p" });
   }
   const scrollers = findScrollers();

@@ -54,8 +54,14 @@
     for (const node of outwards(hit)) if (node === el || node === target || (node.tagName === "LABEL" && node.control === el)) return true;
     return false;
   };
-  const rectsOn = (target, clip) => [...target.getClientRects(), ...(target.firstElementChild?.getClientRects() || [])]
-    .map((rect) => intersect(rect, clip)).filter((rect) => rect.right - rect.left >= 1 && rect.bottom - rect.top >= 1);
+  const rectsOn = function* (target, clip) {
+    for (const one of [target, target.firstElementChild]) {
+      for (const rect of one?.getClientRects() || []) {
+        const part = intersect(rect, clip);
+        if (part.right - part.left >= 1 && part.bottom - part.top >= 1) yield part;
+      }
+    }
+  };
   // A point of the browser's viewport at which a real click reaches the element, or null: then something covers it.
   const pointOn = (el, target, clip, place) => {
     for (const { left, top, right, bottom } of rectsOn(target, clip)) {

@@ -24,7 +24,10 @@ _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "beacon"})
 
 
 def load_script(name: str) -> str:
-    return resources.files("clickgrad.browser").joinpath(name).read_text(encoding="utf-8")
+    """Without indentation and comments: a script travels with every call, and is parsed twice."""
+    text = resources.files("clickgrad.browser").joinpath(name).read_text(encoding="utf-8")
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def script_with_reach(name: str) -> str:

@@ -71,7 +71,7 @@ class TorchEngine:
         *,
         name: str | None = None,
         max_rows: int = 16,
-        cache_tokens: int = 12_288,
+        cache_tokens: int = 32_768,
         threads: int = 0,
         int8: bool = False,
     ) -> None:

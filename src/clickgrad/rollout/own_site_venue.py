@@ -171,10 +171,11 @@ class _Copy:
 
     async def refuse_dead(self) -> None:
         """What happened on a dead site is nobody's failure but its own."""
-        if self._process:
-            self._process.refuse_dead("during the episode")
-        else:
+        if self._process is None:
             await asyncio.to_thread(ask, self._site.base)  # whatever it answers
+        elif not await self._process.answers():
+            wrote = self._process.last_line or "nothing"
+            raise WorldError(f"the site stopped answering during the episode; it last wrote: {wrote}")
 
     async def close(self) -> None:
         browser, self._browser = self._browser, None
@@ -187,7 +188,8 @@ class _Copy:
                 await process.end()
 
     async def _have_process(self) -> None:
-        if self._process and self._process.alive and (self.is_fresh or not self._site.restarts):
+        is_due = self._site.restarts and not self.is_fresh
+        if self._process and not is_due and await self._process.answers():
             self._process.trim_log()
             return
         if self._process is None:

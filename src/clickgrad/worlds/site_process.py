@@ -25,6 +25,7 @@ from clickgrad.worlds import site_guard
 from clickgrad.worlds.site_http import ask, free_port, is_taken
 
 LOOK_EVERY_S = 0.05
+ANSWER_S = 5.0
 LOG_BYTES = 1_000_000
 END_S = site_guard.GRACE_S + 5.0
 
@@ -108,6 +109,12 @@ class SiteProcess:
         said = f"; it last wrote: {self.last_line}" if self.last_line else ""
         raise WorldError(f"the site is not ready after {self._command.ready_s:g} s: {heard} from {url}{said}")
 
+    async def answers(self) -> bool:
+        """Now: a process that has just died still counts as alive for a moment."""
+        return (
+            self.alive and await asyncio.to_thread(_status, f"http://{self.address}{self._command.ready}") is not None
+        )
+
     def refuse_dead(self, when: str) -> None:
         if not self.alive:
             code = self._guard.returncode if self._guard else None
@@ -135,7 +142,7 @@ class SiteProcess:
 
 def _status(url: str) -> int | None:
     try:
-        return ask(url, timeout_s=2.0).status
+        return ask(url, timeout_s=ANSWER_S).status
     except WorldError:
         return None
 

@@ -6,7 +6,7 @@ import pytest
 from clickgrad.tasks import Expert, ExpertLost, judge, load_tasks
 from clickgrad.tasks.miniwob import PLAYS
 from clickgrad.tasks.near_misses import near_misses
-from clickgrad.types import Action, Click, Element, Evidence, Observation, Outcome, ScrollDown, Task, Type
+from clickgrad.types import Action, Click, Element, Evidence, Hover, Observation, Outcome, ScrollDown, Task, Type
 
 TASKS = {task.template: task for task in load_tasks("miniwob", "test")}
 EMPTY = Observation("http://miniwob.localhost/", "Elsewhere", (), ())
@@ -108,3 +108,18 @@ def test_posts_by_others_are_left_alone() -> None:
                    "button reply [2]", "button like [3]", "Ann @annis", "Three.", "button reply [4]", "button like [5]",
                    "button Submit [6]")  # fmt: skip
     assert moves(task_of("social-media-all", intent), page, page, page) == [Click(1), Click(5), Click(6)]
+
+
+def test_a_post_whose_name_is_above_the_edge_belongs_to_whom_it_did_before() -> None:
+    intent = 'For the user @ann, click on the "Like" button.'
+    top = page_of(intent, "Bo @bo 1h ago", "Two.", "button like [0]", "Ann @ann 2h ago", "One.", "Cy @cy 3h ago")
+    below = page_of(intent, "button like [0]", "Cy @cy 3h ago", "Three.", "button like [1]", "Ann @ann 9h ago")
+    task = task_of("social-media", intent)
+    assert moves(task, top, below, below) == [ScrollDown(), Hover(0), Click(0)]
+
+
+def test_the_button_is_no_item_of_the_list_even_if_it_begins_alike() -> None:
+    empty = page_of("textbox Tags [0]", "button Submit [1]")
+    full = page_of("textbox Tags [0] = Su", "button Submit [1]", "button Sudan [2]", "button Suriname [3]")
+    task = task_of("use-autocomplete", 'Enter an item that starts with "Su".')
+    assert moves(task, empty, full, full) == [Type(0, "Su"), Click(2), Click(1)]

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser.pool import Browser
 from clickgrad.browser.process import Footprint
-from clickgrad.errors import InfraError
+from clickgrad.errors import InfraError, UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, FixedPolicy
 from clickgrad.recipes.bench.timed import TimedVenue, Times
@@ -46,9 +46,12 @@ SLOW_EPISODES = 8
 
 @dataclass(frozen=True, slots=True)
 class BrowserFigures:
-    turns_per_s_1: float  # MiniWoB++, so many episodes at once
+    turns_per_s_1: float  # MiniWoB++, so many episodes at once, from the opening of the session to its end
     turns_per_s_4: float
     turns_per_s_8: float
+    acting_turns_per_s_1: float  # the same turns, observing and acting only: opening and judging are not counted
+    acting_turns_per_s_4: float
+    acting_turns_per_s_8: float
     observe_ms_p50: float
     observe_ms_p95: float
     click_ms_p50: float  # with the wait until the page has settled
@@ -72,6 +75,8 @@ class BrowserFigures:
 def bench_browser(episodes: int, quiet: bool) -> BrowserFigures:
     miniwob, pocket = _miniwob_tasks(), load_tasks("pocket", "test")[:POCKET_TASKS]
     total = 3 * len(miniwob) + 2 * len(pocket) + 2 * SLOW_EPISODES + episodes
+    if episodes < 1:
+        raise UserError(f"--episodes {episodes}: give at least 1")
     with stage("bench browser", total, quiet=quiet) as ticker:
         return asyncio.run(_measure(miniwob, pocket, episodes, ticker))
 
@@ -86,16 +91,20 @@ async def _measure(miniwob: Sequence[Task], pocket: Sequence[Task], episodes: in
     wob, arena = Times(), Times()
     async with _miniwob() as (_, venue):
         alone = await _turns_per_s(miniwob, TimedVenue(venue, wob), 1, ticker)
-        four, eight = [await _turns_per_s(miniwob, venue, at_once, ticker) for at_once in (4, 8)]
+        four = await _turns_per_s(miniwob, venue, 4, ticker)
+        eight = await _turns_per_s(miniwob, venue, 8, ticker)
     async with _pocket() as venue:
         pocket_alone = await _turns_per_s(pocket, TimedVenue(venue, arena), 1, ticker)
         pocket_eight = await _turns_per_s(pocket, venue, 8, ticker)
     ratio = await _latency_ratio(ticker)
     warm, end = await _endure(miniwob, episodes, ticker)
     return BrowserFigures(
-        turns_per_s_1=alone,
-        turns_per_s_4=four,
-        turns_per_s_8=eight,
+        turns_per_s_1=alone.all,
+        turns_per_s_4=four.all,
+        turns_per_s_8=eight.all,
+        acting_turns_per_s_1=alone.acting,
+        acting_turns_per_s_4=four.acting,
+        acting_turns_per_s_8=eight.acting,
         observe_ms_p50=wob.ms_p50("observe"),
         observe_ms_p95=wob.ms_p95("observe"),
         click_ms_p50=wob.ms_p50("Click"),
@@ -104,8 +113,8 @@ async def _measure(miniwob: Sequence[Task], pocket: Sequence[Task], episodes: in
         type_ms_p95=wob.ms_p95("Type"),
         fresh_session_ms_p50=wob.ms_p50("open"),
         fresh_session_ms_p95=wob.ms_p95("open"),
-        pocket_turns_per_s_1=pocket_alone,
-        pocket_turns_per_s_8=pocket_eight,
+        pocket_turns_per_s_1=pocket_alone.all,
+        pocket_turns_per_s_8=pocket_eight.all,
         pocket_observe_ms_p50=arena.ms_p50("observe"),
         pocket_click_ms_p50=arena.ms_p50("Click"),
         latency_ratio_8=ratio,
@@ -117,10 +126,20 @@ async def _measure(miniwob: Sequence[Task], pocket: Sequence[Task], episodes: in
     )
 
 
-async def _turns_per_s(tasks: Sequence[Task], venue: Venue, at_once: int, ticker: Ticker) -> float:
+@dataclass(frozen=True, slots=True)
+class TurnRate:
+    """Per second: all included, and while episodes are at their turns."""
+
+    all: float
+    acting: float
+
+
+async def _turns_per_s(tasks: Sequence[Task], venue: Venue, at_once: int, ticker: Ticker) -> TurnRate:
     started = time.perf_counter()
     played = await _play(tasks, ExpertPolicy("plain"), venue, at_once, ticker)
-    return sum(len(trajectory.turns) for trajectory in played) / (time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    turns = [turn for trajectory in played for turn in trajectory.turns]
+    return TurnRate(len(turns) / seconds, at_once * len(turns) / sum(turn.browser_s for turn in turns))
 
 
 async def _play(tasks: Sequence[Task], policy: Policy, venue: Venue, at_once: int, ticker: Ticker) -> list[Trajectory]:

@@ -28,6 +28,7 @@ def show_trajectory(record: Plain, screenshots: Sequence[Path], file: Path) -> d
         "evidence": record.get("evidence"),
         "prompt_format": record.get("prompt_format", ""),
         "seed": record.get("seed"),
+        "blocked": sum(one["requests"] for one in record.get("blocked", [])),
         "placeholder": PLACEHOLDER,
         "turn_list": [_show_turn(turn, screenshots) for turn in record["turns"]],
     }

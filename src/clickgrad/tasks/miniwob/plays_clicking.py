@@ -74,38 +74,19 @@ def tab(task: Task, page: Observation) -> Script:
 
 def link(task: Task, page: Observation) -> Script:
     """Click on the link "Eget"."""
-    yield press(_word(page, quoted(task)[0]), "it is the link I was given")
+    yield press(named(page, quoted(task)[0], "button", "link"), "it is the link I was given")
 
 
-def link_in_tabs(task: Task, page: Observation) -> Script:
-    """Switch between the tabs to find and click on the link "aliquet"."""
-    yield from _unfold(page, quoted(task)[0], [element.name for element in of_role(page, "tab")])
-
-
-def link_in_sections(task: Task, page: Observation) -> Script:
-    """Expand the sections below, to find and click on the link "aliquet". Sections move, hence by name."""
-    yield from _unfold(page, quoted(task)[0], [element.name for element in of_role(page, "tab")])
-
-
-def _unfold(page: Observation, word: str, names: list[str]) -> Script:
+def folded_link(task: Task, page: Observation) -> Script:
+    """Switch between the tabs, or expand the sections, to find and click on the link "aliquet"."""
+    word, names = quoted(task)[0], [element.name for element in of_role(page, "tab")]
     for name in ["", *names]:
         if name:
             page = yield press(named(page, name, "tab"), "the link may be in here")
-        if link := _seek_word(page, word):
+        if link := seek_named(page, word, "button", "link"):
             yield press(link, "it is the link I was given")
             return
     raise ExpertLost(f"no link {word!r} under any of {names}")
-
-
-def _word(page: Observation, word: str) -> Element:
-    link = _seek_word(page, word)
-    if link is None:
-        raise ExpertLost(f"no link {word!r} on {page.url}")
-    return link
-
-
-def _seek_word(page: Observation, word: str) -> Element | None:
-    return seek_named(page, word, "button", "link")
 
 
 def section(task: Task, page: Observation) -> Script:
@@ -182,14 +163,14 @@ CLICKING: dict[str, Play] = {
     "click-scroll-list": list_items,
     "click-tab": tab,
     "click-link": link,
-    "click-tab-2": link_in_tabs,
-    "click-tab-2-easy": link_in_tabs,
-    "click-tab-2-medium": link_in_tabs,
-    "click-tab-2-hard": link_in_tabs,
+    "click-tab-2": folded_link,
+    "click-tab-2-easy": folded_link,
+    "click-tab-2-medium": folded_link,
+    "click-tab-2-hard": folded_link,
     "click-collapsible": section,
     "click-collapsible-nodelay": section,
-    "click-collapsible-2": link_in_sections,
-    "click-collapsible-2-nodelay": link_in_sections,
+    "click-collapsible-2": folded_link,
+    "click-collapsible-2-nodelay": folded_link,
     "click-menu": menu,
     "navigate-tree": tree,
     "focus-text": focus,

@@ -114,7 +114,7 @@ export function episodeView(state, parameters, main) {
 
   function head(episode, side) {
     const facts = [episode.task, episode.policy, episode.end.replace("_", " "), `${episode.turn_list.length} turns${episode.expert_turns ? `, expert ${episode.expert_turns}` : ""}`,
-      seconds(episode.seconds), episode.step !== null && `step ${episode.step}`].filter(Boolean);
+      seconds(episode.seconds), episode.step !== null && `step ${episode.step}`, episode.blocked && `${episode.blocked} requests blocked`].filter(Boolean);
     const advantage = episode.advantage === null ? null
       : h("span", { class: "badge plain", title: "(reward - mean) / std of its group" }, `advantage ${episode.advantage > 0 ? "+" : ""}${episode.advantage.toFixed(2)}`);
     return h("div", { class: "head" },
