@@ -72,10 +72,6 @@ class CloneSection(Section):
 
 
 class ReinforceSection(Section):
-    engine: Literal["torch", "vllm"] = "torch"  # who samples
-    servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
-    vllm_options: list[str] = []  # further words of the command line of the one that is started
-    int8: bool = False  # sample from rounded weights on the CPU: faster, and importance_cap must correct for it
     steps: int = Field(10, ge=1)
     groups: int = Field(4, ge=1)  # tasks a step
     group_size: int = Field(8, ge=2)
@@ -93,6 +89,10 @@ class ReinforceSection(Section):
     layout: Literal["rows", "comb"] = "comb"
     save_every: int = Field(1, ge=1)
     keep: int = Field(2, ge=1)  # checkpoints: the last so many, and the one with the best success
+    engine: Literal["torch", "vllm"] = "torch"  # who samples
+    servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
+    vllm_options: list[str] = []  # further words of the command line of the one that is started
+    int8: bool = False  # sample from rounded weights on the CPU: faster, and importance_cap must correct for it
 
 
 class EvaluateSection(Section):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import get_args
@@ -29,7 +30,8 @@ _audited: list[str] | None = None
 
 
 def _audit(event: str, _: tuple[object, ...]) -> None:
-    if _audited is not None and event in WATCHED:
+    # Other threads, such as a browser driver's, go on with their own affairs.
+    if _audited is not None and event in WATCHED and threading.current_thread() is threading.main_thread():
         _audited.append(event)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -62,14 +63,10 @@ def commands_in(document: Path) -> list[str]:
 def test_the_documented_commands_exist(document: Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for line in commands_in(document):
-        words = line.split("#")[0].split()
+        words = shlex.split(line, comments=True)
         if words[0] == "make":
             assert words[1] in targets, line
         elif words[0].endswith("clickgrad"):
-            build_parser().parse_args(_unquoted(words[1:]))
+            build_parser().parse_args(words[1:])
         else:
             assert words[0] in ("git", "cd", "pip", "export", "python"), line
-
-
-def _unquoted(words: list[str]) -> list[str]:
-    return [word.strip("'\"") for word in words]

@@ -16,7 +16,7 @@ QUIET_MS = 50
 CHANGE_MS = 1000  # how long Wait waits for something to happen
 SETTLE_S = 3.0
 STOP_S = 1.0
-NAVIGATIONS_BORNE = 3
+NAVIGATIONS_BORNE = 8  # by a script of ours that loses its document; its deadline holds all the same
 # A page that never stops changing, such as one with a clock, is taken as it is after this.
 DOM_LIMIT_MS = 1000
 # These stay open as long as the page does.
