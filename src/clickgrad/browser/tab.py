@@ -16,6 +16,7 @@ QUIET_MS = 50
 CHANGE_MS = 1000  # how long Wait waits for something to happen
 SETTLE_S = 3.0
 STOP_S = 1.0
+HUNG_S = 1.0  # a navigation that began later than this before we give up is under way, not hung
 NAVIGATIONS_BORNE = 8  # by a script of ours that loses its document; its deadline holds all the same
 # A page that never stops changing, such as one with a clock, is taken as it is after this.
 DOM_LIMIT_MS = 1000
@@ -46,6 +47,7 @@ class Tab:
         self.title = ""
         self.failed_url = ""  # of the last navigation that failed, until taken
         self._navigation: Request | None = None
+        self._navigation_began = 0.0
         self._in_flight: set[Request] = set()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -88,7 +90,7 @@ class Tab:
         """
         from playwright.async_api import Error
 
-        self._last_moment = asyncio.get_running_loop().time() + timeout_s + SETTLE_S
+        self._last_moment = self._now() + timeout_s + SETTLE_S
         try:
             async with asyncio.timeout(SETTLE_S) as self._limit:
                 if self._navigation is not None:
@@ -124,8 +126,9 @@ class Tab:
             self._limit.reschedule(min(moment, self._last_moment))
 
     async def _give_up(self) -> None:
-        if self._navigation is not None:
-            # As long as a navigation is pending, Chromium holds back every script of ours.
+        if self._navigation is not None and self._now() - self._navigation_began > HUNG_S:
+            # As long as a navigation is pending, Chromium holds back every script of ours. One that has just begun, as
+            # on a page that reloads for ever, comes by itself: stopping it could leave an empty document for good.
             self.failed_url = self._navigation.url
             await close_within(STOP_S, (await self.protocol()).send("Page.stopLoading"))
         # What takes longer than this must not cost the next action another deadline.
@@ -144,6 +147,8 @@ class Tab:
             return
         if self._is_main_navigation(request):
             self._navigation = request
+            if request.redirected_from is None:
+                self._navigation_began = self._now()
             self._extend(self._last_moment)
         self._in_flight.add(request)
         self._idle.clear()
@@ -166,11 +171,15 @@ class Tab:
             # The old document's requests went with it, whether or not their end was reported.
             self._in_flight.clear()
             self._navigation_over()
-            self._extend(asyncio.get_running_loop().time() + SETTLE_S)
+            self._extend(self._now() + SETTLE_S)
 
     def _navigation_over(self) -> None:
         self._navigation = None
         self._check_idle()
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
 
     def _check_idle(self) -> None:
         if self._navigation is None and not self._in_flight:

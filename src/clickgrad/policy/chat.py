@@ -20,9 +20,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from clickgrad.errors import PolicyError, TokenLimit, UserError
+from clickgrad.policy.engine_thread import EngineThread
 from clickgrad.policy.spending import Spent
 from clickgrad.types import Completion, Finish, Prompt, Sampling
 
@@ -72,29 +72,16 @@ class ChatEngine:
         self._gate = asyncio.Semaphore(endpoint.concurrency)
         self._next_start = 0.0
         self._client: httpx.AsyncClient | None = None
-        self._open = start_blocking_portal(name="chat-engine")
-        self._portal: BlockingPortal | None = self._open.__enter__()
+        self._thread = EngineThread("chat engine")
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
-        if self._portal is None:
-            raise PolicyError("the chat engine is closed")
-        try:
-            return await asyncio.wrap_future(self._portal.start_task_soon(self._reply, prompt, sampling))
-        except asyncio.CancelledError:
-            asked_for = asyncio.current_task()
-            if self._portal is None and asked_for and not asked_for.cancelling():
-                raise PolicyError("the chat engine was closed") from None
-            raise
+        return await self._thread.run(self._reply, prompt, sampling)
 
     def forget(self, episode: str) -> None:
         """Nothing is kept: every request carries the whole conversation."""
 
     def close(self) -> None:
-        if self._portal is not None:
-            portal, self._portal = self._portal, None
-            portal.call(self._hang_up)
-            portal.start_task_soon(portal.stop, True)
-            self._open.__exit__(None, None, None)
+        self._thread.close(self._hang_up)
 
     # --- the engine's thread ---
 

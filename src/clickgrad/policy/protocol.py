@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from clickgrad.errors import TokenLimit
 from clickgrad.types import Completion, Prompt, Sampling
 
 
@@ -36,3 +37,11 @@ class TrainedPolicy(Policy, Protocol):
 
     def swap_weights(self, change: Callable[[], None], version: int) -> None:
         """`change` puts the new weights in place; every later completion is of `version`."""
+
+
+def refuse_too_long(prompt: Prompt, sampling: Sampling, context_tokens: int) -> None:
+    if len(prompt.ids) + sampling.max_new_tokens > context_tokens:
+        raise TokenLimit(
+            f"a prompt of {len(prompt.ids)} tokens and a reply of {sampling.max_new_tokens} exceed the context of "
+            f"{context_tokens}"
+        )

@@ -16,11 +16,12 @@ from typing import Any
 
 import torch
 
-from clickgrad.errors import PolicyError, TokenLimit, boundary
+from clickgrad.errors import PolicyError, boundary
 from clickgrad.policy.device import device_of, on_device_of
 from clickgrad.policy.kv import PrefillCache, PrefixStore, RowCache
 from clickgrad.policy.models import LoadedModel
 from clickgrad.policy.packed import PackedLinears
+from clickgrad.policy.protocol import refuse_too_long
 from clickgrad.types import Completion, Finish, Prompt, Sampling
 
 CLOSE_TIMEOUT_S = 30.0
@@ -94,12 +95,7 @@ class TorchEngine:
         self._thread.start()
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
-        context = self._loaded.context_tokens
-        if len(prompt.ids) + sampling.max_new_tokens > context:
-            raise TokenLimit(
-                f"a prompt of {len(prompt.ids)} tokens and a reply of {sampling.max_new_tokens} exceed the context of "
-                f"{context}"
-            )
+        refuse_too_long(prompt, sampling, self._loaded.context_tokens)
         if not self._thread.is_alive():
             raise PolicyError("the engine is closed")
         loop = asyncio.get_running_loop()

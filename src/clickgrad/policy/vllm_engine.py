@@ -19,10 +19,11 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from clickgrad.errors import PolicyError, TokenLimit, UserError, boundary
+from clickgrad.errors import PolicyError, UserError, boundary
+from clickgrad.policy.engine_thread import EngineThread
 from clickgrad.policy.models import ChatTokenizer, load_tokenizer
+from clickgrad.policy.protocol import refuse_too_long
 from clickgrad.policy.vllm_client import START_OPTIONS, Answer, Served, ServerDown, VllmClient
 from clickgrad.types import Completion, Prompt, Sampling
 
@@ -75,33 +76,19 @@ class VllmEngine:
         self._pushed = False
         self._homes: dict[str, _Server] = {}  # by episode
         self._asked_tokens = self._hit_tokens = 0
-        self._open = start_blocking_portal(name="vllm-engine")
-        self._portal: BlockingPortal | None = self._open.__enter__()
+        self._thread = EngineThread("vLLM engine")
         try:
-            self._served = self._portal.call(self._connect, urls)
+            self._served = self._thread.call(self._connect, urls)
             self.tokenizer = tokenizer or load_tokenizer(self._served.root)
         except BaseException:
             self.close()
             raise
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
-        context = self._served.context_tokens
-        if len(prompt.ids) + sampling.max_new_tokens > context:
-            raise TokenLimit(
-                f"a prompt of {len(prompt.ids)} tokens and a reply of {sampling.max_new_tokens} exceed the context of "
-                f"{context}"
-            )
+        refuse_too_long(prompt, sampling, self._served.context_tokens)
         if sampling.top_p < 1 and sampling.temperature:
             raise UserError("vLLM gives no logprobs of the whole distribution when top_p is below 1: leave it at 1")
-        if self._portal is None:
-            raise PolicyError("the vLLM engine is closed")
-        try:
-            return await asyncio.wrap_future(self._portal.start_task_soon(self._reply, prompt, sampling))
-        except asyncio.CancelledError:
-            asking = asyncio.current_task()
-            if self._portal is None and asking and not asking.cancelling():
-                raise PolicyError("the vLLM engine was closed") from None
-            raise
+        return await self._thread.run(self._reply, prompt, sampling)
 
     def forget(self, episode: str) -> None:
         self._homes.pop(episode, None)
@@ -112,14 +99,14 @@ class VllmEngine:
         Requests under way are held meanwhile and go on with the new weights, or with the adapter they began with; a
         completion carries the oldest version. A server that does not take them is left out until the next push.
         """
-        if self._push is None or self._portal is None:
-            raise PolicyError("the vLLM engine is closed, or was opened without weights to push")
+        if self._push is None:
+            raise PolicyError("the vLLM engine was opened without weights to push")
         with boundary(PolicyError, "putting new weights in place"):
             change()
             self._push.folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=f"version-{version}-", dir=self._push.folder) as folder:
                 self._push.save(Path(folder))
-                self._portal.call(self._push_to_all, self._push.kind, Path(folder), version)
+                self._thread.call(self._push_to_all, self._push.kind, Path(folder), version)
 
     @property
     def cache_hit_share(self) -> float:
@@ -127,11 +114,7 @@ class VllmEngine:
         return self._hit_tokens / max(1, self._asked_tokens)
 
     def close(self) -> None:
-        if self._portal is not None:
-            portal, self._portal = self._portal, None
-            portal.call(self._hang_up)
-            portal.start_task_soon(portal.stop, True)
-            self._open.__exit__(None, None, None)
+        self._thread.close(self._hang_up)
 
     # --- the engine's thread ---
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 from clickgrad.codec import CodecError, from_plain
 from clickgrad.errors import UserError
+from clickgrad.tasks.json_list import read_json_list
 from clickgrad.tasks.miniwob import miniwob_tasks
 from clickgrad.tasks.pocket import pocket_tasks, unseen_tasks
 from clickgrad.types import Split, Task
@@ -58,15 +58,7 @@ def is_own_site(suite: str) -> bool:
 
 
 def _read_file(path: Path) -> tuple[Task, ...]:
-    try:
-        entries = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read the tasks file {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UserError(f"{path} is not JSON ({error}): make it a list of tasks") from error
-    if not isinstance(entries, list):
-        raise UserError(f"{path} holds a {type(entries).__name__}: make it a list of tasks")
-    tasks = tuple(_read_entry(path, index, entry) for index, entry in enumerate(entries))
+    tasks = tuple(_read_entry(path, index, entry) for index, entry in enumerate(read_json_list(path)))
     seen: set[str] = set()
     for index, task in enumerate(tasks):
         if task.id in seen:

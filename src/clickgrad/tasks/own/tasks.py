@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clickgrad.errors import UserError
+from clickgrad.tasks.json_list import read_json_list
 from clickgrad.tasks.own.site import OwnSite, read_site, validation_fault
 from clickgrad.tasks.own.user_code import functions, user_code
 from clickgrad.types import AnswerCheck, Check, CustomCheck, PageCheck, Scalar, Split, Task, UrlCheck
@@ -69,20 +69,8 @@ def _entries(folder: Path) -> list[tuple[str, Any]]:
     files = [path for path in (folder / JSON, folder / PYTHON) if path.is_file()]
     if len(files) != 1:
         raise UserError(f"{folder} needs either {JSON} or {PYTHON}, and has {'both' if files else 'neither'}")
-    entries = _from_json(files[0]) if files[0].name == JSON else _from_python(files[0])
+    entries = read_json_list(files[0]) if files[0].name == JSON else _from_python(files[0])
     return [(f"{files[0]}, entry {number}", entry) for number, entry in enumerate(entries)]
-
-
-def _from_json(path: Path) -> list[Any]:
-    try:
-        entries = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UserError(f"{path} is not JSON ({error}): make it a list of tasks") from error
-    if not isinstance(entries, list):
-        raise UserError(f"{path} holds a {type(entries).__name__}: make it a list of tasks")
-    return entries
 
 
 def _from_python(path: Path) -> list[Any]:
