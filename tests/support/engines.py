@@ -32,6 +32,9 @@ class Case:
     name: str
     tokenizer: ChatTokenizer | None = None  # of a policy that reads and samples ids
     has_context: bool = False  # refuses a prompt of more than CONTEXT_TOKENS
+    unusual: float = (
+        3.0  # a temperature at which a small model says anything, its end and halves of characters included
+    )
 
 
 @contextmanager
@@ -64,7 +67,7 @@ def open_chat() -> Iterator[Case]:
 @contextmanager
 def open_vllm() -> Iterator[Case]:
     engine = VllmEngine([shared_server().url])
-    yield Case(engine, engine.name, engine.tokenizer, has_context=True)
+    yield Case(engine, engine.name, engine.tokenizer, has_context=True, unusual=2.0)  # the most that vLLM takes
 
 
 def _within_context(body: dict[str, Any]) -> Response:
