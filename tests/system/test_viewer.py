@@ -171,7 +171,7 @@ def test_filters_narrow_the_list(viewer: Viewer, page: Page) -> None:
     count = page.locator("#count")
 
     def expect(text: str) -> None:
-        page.wait_for_function("text => document.querySelector('#count').textContent === text", arg=text)
+        page.wait_for_function("text => document.querySelector('#count')?.textContent === text", arg=text)
 
     count.wait_for()
     expect("5 of 5 episodes, 2 passed")

@@ -10,6 +10,8 @@ export function listView(state, parameters, main) {
   let answer = null;
   let chosen = 0;
   let timer = 0;
+  let newest = 0;
+  let wanted = 0;
   let drawn = "";
 
   const search = h("input", { id: "search", type: "search", placeholder: "Search intents, actions, answers  ( / )", "aria-label": "Search" });
@@ -19,15 +21,16 @@ export function listView(state, parameters, main) {
   const selects = { site: chooser("site", "Site"), reward: chooser("reward", "Reward"), end: chooser("end", "End"), step: chooser("step", "Step") };
   const count = h("p", { class: "soft", id: "count" });
   const rows = h("div", { class: "rows", role: "list" });
-  const more = h("button", { type: "button", class: "more", onclick: () => load(answer.rows.length) }, "More");
+  const more = h("button", { type: "button", class: "more", onclick: () => showMore() }, "More");
 
   const settings = () => Object.fromEntries(FILTERS.map((name) => [name, asked[name] || ""]));
   const address = () => link("list", { run: asked.run || ".", ...Object.fromEntries(Object.entries(settings()).filter(([, v]) => v)) });
 
   function change(name, value) {
     asked[name] = value;
+    wanted = 0;
     clearTimeout(timer);
-    timer = setTimeout(() => history.replaceState(null, "", address()) || load(0), name === "text" || name === "task" ? TYPING_MS : 0);
+    timer = setTimeout(() => history.replaceState(null, "", address()) || tryLoad(0), name === "text" || name === "task" ? TYPING_MS : 0);
   }
   search.addEventListener("input", () => change("text", search.value));
   task.addEventListener("input", () => change("task", task.value));
@@ -76,14 +79,23 @@ export function listView(state, parameters, main) {
     state.list = address();
   }
 
+  function showMore() {
+    wanted = answer.rows.length + 1;
+    tryLoad(answer.rows.length);
+  }
+
+  const tryLoad = (start) => load(start).catch(() => {}); // a server that is gone is told of by the poll
+
   async function load(start, atLeast = 0) {
     const run = asked.run || ".";
+    const turn = ++newest;
     let got = await ask("/api/episodes", { run, ...settings(), start });
     const rowsSoFar = start ? [...answer.rows, ...got.rows] : got.rows;
     while (rowsSoFar.length < Math.min(atLeast, got.matched)) { // keep the portions that were open
       got = await ask("/api/episodes", { run, ...settings(), start: rowsSoFar.length });
       rowsSoFar.push(...got.rows);
     }
+    if (turn !== newest) return; // asked again since: an older answer must not overwrite a newer one
     answer = { ...got, rows: rowsSoFar };
     draw();
   }
@@ -99,6 +111,7 @@ export function listView(state, parameters, main) {
 
   async function update(next) {
     asked = { ...next };
+    wanted = 0;
     search.value = asked.text || "";
     task.value = asked.task || "";
     await load(0);
@@ -114,7 +127,7 @@ export function listView(state, parameters, main) {
       if (last > 0) choose(last);
     },
     update,
-    grown: () => load(0, answer?.rows.length || 0),
+    grown: () => load(0, Math.max(wanted, answer?.rows.length || 0)),
     close: () => clearTimeout(timer),
     key(event) {
       if (event.key === "j" || event.key === "ArrowDown") choose(chosen + 1);
