@@ -1,38 +1,63 @@
-"""Run by `torchrun` in two processes: three optimizer steps with sharded weights, then the whole weights are saved."""
+"""Run by `torchrun` in two processes: three optimizer steps with sharded weights, led by the first; then resumed."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from tiny import tiny_model, tiny_tokenizer
 
 from clickgrad.codec import from_plain
-from clickgrad.learn.crew import Crew, shard, whole
-from clickgrad.learn.step import grpo_step, make_optimizer
+from clickgrad.learn.checkpoint import Progress, step_folder
+from clickgrad.learn.crew import Crew, join_crew
+from clickgrad.learn.learner import GrpoOptions, LocalLearner, follow
+from clickgrad.learn.trainee import Trainee
 from clickgrad.types import Sample
 
+OPTIONS = GrpoOptions(
+    lr=1e-3, clip=0.2, kl_beta=0.1, temperature=1.0, micro_tokens=80, layout="comb", updates=1, importance_cap=0.0
+)
+FIGURES = ("loss", "grad_norm", "entropy", "kl", "clip_share", "tokens")
 
-def train(samples: list[Sample], crew: Crew) -> tuple[dict[str, torch.Tensor], list[dict[str, float]]]:
-    model = tiny_model(tiny_tokenizer(["some text"])).model
-    if crew.size > 1:
-        shard(model, crew)
-    optimizer = make_optimizer(model, 1e-3)
+
+def new_learner(lora_rank: int, crew: Crew) -> LocalLearner:
+    loaded = tiny_model(tiny_tokenizer(["some text"]))
+    return LocalLearner(Trainee(loaded, lora_rank, 8, seed=0, with_reference=True, crew=crew))
+
+
+def weights(learner: LocalLearner) -> dict[str, torch.Tensor]:
+    learner.refresh_sampler()
+    return {name: value.detach().clone() for name, value in learner.sampler.model.named_parameters()}
+
+
+def train(learner: LocalLearner, samples: list[Sample], folder: Path) -> dict[str, Any]:
     figures = []
-    for _ in range(3):
-        (step,) = grpo_step(model, None, optimizer, samples, 1e-3, 0.2, 0.0, 1.0, 80, crew=crew)
-        figures.append({name: getattr(step, name) for name in ("loss", "grad_norm", "entropy", "clip_share")})
-    return {name: whole(value.detach()).clone() for name, value in model.named_parameters()}, figures
+    for step in (1, 2, 3):
+        (done,) = learner.reinforce(samples, OPTIONS)
+        figures.append({name: getattr(done, name) for name in FIGURES})
+        learner.save(folder, Progress(step=step), 3, None)
+    trained, loss = weights(learner), learner.mean_loss(samples, 80)
+    learner.load(step_folder(folder, 2))
+    learner.reinforce(samples, OPTIONS)
+    resumed = weights(learner)
+    learner.save_for_sampling(folder / "pushed")
+    learner.export(folder / "exported")
+    return {"figures": figures, "trained": trained, "loss": loss, "resumed": resumed}
 
 
 if __name__ == "__main__":
-    source, target = map(Path, sys.argv[1:])
+    folder = Path(sys.argv[1])
     torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo")
-    samples = [from_plain(Sample, plain) for plain in json.loads(source.read_text())]
-    weights, figures = train(samples, Crew(torch.distributed.get_rank(), torch.distributed.get_world_size()))
-    if torch.distributed.get_rank() == 0:
-        torch.save({"weights": weights, "figures": figures}, target)
+    crew = join_crew()
+    for name, case in json.loads((folder / "cases.json").read_text()).items():
+        learner = new_learner(case["lora_rank"], crew)
+        if crew.leads:
+            samples = [from_plain(Sample, plain) for plain in case["samples"]]
+            torch.save(train(learner, samples, folder / name), folder / name / "result.pt")
+            crew.tell(None)
+        else:
+            follow(learner)
     torch.distributed.destroy_process_group()

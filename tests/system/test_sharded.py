@@ -7,14 +7,21 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
-from sharded_step import train
+from commands import call
+from sharded_step import OPTIONS, new_learner, train, weights
+from tiny import make_trajectory, make_turn, save, tiny_model, tiny_tokenizer
 
+from clickgrad.cli import main
 from clickgrad.codec import to_plain
 from clickgrad.learn.crew import ALONE, Crew
+from clickgrad.policy.models import load_model
+from clickgrad.report.metrics import Metrics
+from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Sample
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -36,21 +43,83 @@ def test_the_example_of_the_docstring() -> None:
     assert ALONE.share("abc") == [(0, "a", 1.0), (1, "b", 1.0), (2, "c", 1.0)]
 
 
-@pytest.mark.parametrize("count", [9, 1])  # an odd number of micro-batches, and fewer than processes
-def test_two_processes_equal_one(tmp_path: Path, count: int) -> None:
-    samples = make_samples(count)
-    source, target = tmp_path / "samples.json", tmp_path / "trained.pt"
-    source.write_text(json.dumps([to_plain(sample) for sample in samples]))
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    environment = {**os.environ, "PYTHONPATH": str(SUPPORT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*command, str(SUPPORT / "sharded_step.py"), str(source), str(target)],
-        env=environment, capture_output=True, text=True, timeout=110,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    together = torch.load(target)
-    alone, figures = train(samples, ALONE)
-    for one, other in zip(figures, together["figures"], strict=True):
+CASES = {"full": (9, 0), "adapter": (9, 4), "fewer than processes": (1, 0)}  # turns, and the rank of the adapter
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What two processes made of each case, in a folder of its name."""
+    folder = tmp_path_factory.mktemp("together")
+    cases = {
+        name: {"lora_rank": rank, "samples": [to_plain(sample) for sample in make_samples(count)]}
+        for name, (count, rank) in CASES.items()
+    }
+    (folder / "cases.json").write_text(json.dumps(cases))
+    run_in_two([str(SUPPORT / "sharded_step.py"), str(folder)])
+    return folder
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_two_processes_equal_one(tmp_path: Path, together: Path, case: str) -> None:
+    count, lora_rank = CASES[case]
+    samples, target = make_samples(count), together / case
+    result = torch.load(target / "result.pt")
+
+    learner = new_learner(lora_rank, ALONE)
+    alone = train(learner, samples, tmp_path / "alone")
+    for one, other in zip(alone["figures"], result["figures"], strict=True):
         assert other == pytest.approx(one, rel=1e-4, abs=1e-6)
-    for name, value in alone.items():
-        torch.testing.assert_close(together["weights"][name], value, rtol=0, atol=2e-5)
+    assert result["loss"] == pytest.approx(alone["loss"], rel=1e-4)
+    assert_close(result["trained"], alone["trained"])
+    for name, value in result["trained"].items():  # to the bit: going on from a checkpoint is going on
+        assert torch.equal(result["resumed"][name], value), name
+
+    learner.load(target / "step-0002")  # what several wrote, one process can go on from
+    learner.reinforce(samples, OPTIONS)
+    assert_close(weights(learner), result["trained"])
+    exported = load_model(str(target / "exported"))
+    assert_close(dict(exported.model.named_parameters()), result["trained"])
+    pushed = "adapter_model.safetensors" if lora_rank else "model.safetensors"
+    assert (target / "pushed" / pushed).stat().st_size == (tmp_path / "alone" / "pushed" / pushed).stat().st_size
+
+
+def test_a_recipe_under_torchrun_learns_what_one_process_learns(tmp_path: Path) -> None:
+    model = save(tiny_model(tiny_tokenizer(["Task: Choose. a line exit yes no maybe"])), tmp_path / "tiny")
+    replies = [f'exit(message="{word}")' for word in ("yes", "no", "maybe", "later", "never")]
+    demos = [make_trajectory([make_turn((), (), text=reply)], 1.0, episode=reply) for reply in replies]
+    TrajectoryFile(tmp_path / "demos.jsonl.zst").extend(demos)
+    settings = [f"model.path={model}", "lora.rank=4", "clone.batch=2", "clone.epochs=2", "clone.held_out=0.2"]
+    words = ["clone", "--demos", str(tmp_path / "demos.jsonl.zst")]
+    words += [word for setting in settings for word in ("--set", setting)]
+    run_in_two(["-m", "--", "clickgrad", *words, "--run", str(tmp_path / "two")])
+    done = call([*words, "--run", str(tmp_path / "one")], tmp_path)
+    assert done.returncode == 0, done.stderr
+    one, two = (load_model(str(tmp_path / name / "model")).model for name in ("one", "two"))
+    assert_close(dict(two.named_parameters()), dict(one.named_parameters()))
+    rows = [Metrics(tmp_path / name / "metrics.jsonl").read() for name in ("one", "two")]
+    assert len(rows[0]) == len(rows[1]) > 2
+    for mine, other in zip(*rows, strict=True):
+        assert other["loss"] == pytest.approx(mine["loss"], rel=1e-4)
+    for mine, other in zip(*([row for row in one if row["held_out_loss"]] for one in rows), strict=True):
+        assert other["held_out_loss"] == pytest.approx(mine["held_out_loss"], rel=1e-4)
+
+
+def test_a_command_that_trains_nothing_refuses_torchrun(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert main(["prove"]) == 2
+    assert "`clickgrad prove` trains nothing: start it without torchrun" in capsys.readouterr().err
+
+
+def assert_close(ours: dict[str, torch.Tensor], others: dict[str, torch.Tensor]) -> None:
+    assert ours.keys() == others.keys()
+    for name, value in ours.items():
+        torch.testing.assert_close(value, others[name], rtol=0, atol=2e-5)
+
+
+def run_in_two(arguments: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ import safetensors.torch
 import torch
 
 from clickgrad.errors import UserError
+from clickgrad.learn.crew import split_like, whole
 from clickgrad.learn.trainee import Trainee
 
 FORMAT = 2
@@ -52,13 +53,16 @@ def save(
     keep: int,
     score: float | None = None,
 ) -> None:
-    """The last `keep` stay, and the one with the best score so far."""
+    """The last `keep` stay, and the one with the best score so far. A crew calls it together, the first one writes."""
+    weights, moments = trainee.weights(), _moments(optimizer)
+    if not trainee.crew.leads:
+        return
     final = step_folder(root, progress.step)
     partial = root / f".partial-{final.name}"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    safetensors.torch.save_file(trainee.weights(), partial / "weights.safetensors")
-    safetensors.torch.save_file(_moments(optimizer), partial / "optimizer.safetensors")
+    safetensors.torch.save_file(weights, partial / "weights.safetensors")
+    safetensors.torch.save_file(moments, partial / "optimizer.safetensors")
     state: dict[str, Any] = {"format": FORMAT, "score": score} | {
         name: getattr(progress, name) for name in Progress.__dataclass_fields__
     }
@@ -92,7 +96,7 @@ def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Pr
         return Progress(**state)
     except UserError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UserError(
             f"checkpoint {folder} cannot be read ({reason}): delete it to go on from the one before"
@@ -107,14 +111,15 @@ def _read_state(folder: Path) -> dict[str, Any]:
 def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     """`3.exp_avg` is a moment of the fourth parameter. Learning rates are not state: every step sets its own."""
     state = optimizer.state_dict()["state"]
-    return {f"{index}.{name}": value for index, moments in state.items() for name, value in moments.items()}
+    return {f"{index}.{name}": whole(value) for index, moments in state.items() for name, value in moments.items()}
 
 
 def _load_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in tensors.items():
         index, name = key.split(".")
-        state.setdefault(int(index), {})[name] = value
+        state.setdefault(int(index), {})[name] = split_like(parameters[int(index)], value)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 

@@ -2,7 +2,7 @@
 
 Full-parameter: the sampler shares the trained weights, unless sampling goes on during an update. LoRA: the sampler has
 weights of its own, base plus adapter, added up anew after every step, so sampling pays nothing for the adapter and
-rounding never accumulates.
+rounding never accumulates. In a crew everybody holds a shard of what is trained, and the first process the sampler.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from clickgrad.learn.crew import ALONE, Crew, fold_up, shard, split_like, whole
 from clickgrad.learn.logprobs import Batch, reply_logprobs
 from clickgrad.policy.models import LoadedModel
 
@@ -28,17 +29,23 @@ class Trainee:
         seed: int,
         with_reference: bool,
         separate_sampler: bool = False,
+        crew: Crew = ALONE,
     ) -> None:
         """`separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained."""
+        self.crew = crew
         self._lora = lora_rank > 0
         self._start: Any = None
+        self._apart = self._lora or separate_sampler or crew.size > 1
+        copied = self._apart and crew.leads
+        self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if copied else loaded
         if self._lora:
-            self.sampler = replace(loaded, model=copy.deepcopy(loaded.model))
             self.model = _with_adapter(loaded.model, lora_rank, lora_alpha, seed)
         else:
-            self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if separate_sampler else loaded
             self.model = loaded.model
             self._start = copy.deepcopy(loaded.model) if with_reference else None
+        if crew.size > 1:
+            for model in filter(None, (self.model, self._start)):
+                shard(model, crew)
         # Dropout would make the policy that is trained another one than the policy that sampled.
         self.model.eval()
 
@@ -53,43 +60,66 @@ class Trainee:
     @torch.no_grad()
     def refresh_sampler(self) -> None:
         """After an update: the sampler's weights become the trained ones."""
-        if not self._lora and self.sampler.model is not self.model:
-            for mine, trained in zip(self.sampler.model.parameters(), self.model.parameters(), strict=True):
-                mine.copy_(trained)
-        for name, layer in self._adapted():
-            self.sampler.model.get_submodule(name).weight.copy_(
-                layer.base_layer.weight + layer.get_delta_weight("default")
-            )
+        fold_up(self.model)
+        for name, weight in self._moved() if self._apart else ():
+            if self.crew.leads:
+                self.sampler.model.get_parameter(name).copy_(weight)
 
+    @torch.no_grad()
     def weights(self) -> dict[str, torch.Tensor]:
-        """What a checkpoint must hold: the trained parameters."""
-        return {name: value.detach() for name, value in self.model.named_parameters() if value.requires_grad}
+        """What a checkpoint must hold: the trained parameters, whole."""
+        fold_up(self.model)
+        return {name: whole(value.detach()) for name, value in self._trained()}
 
     @torch.no_grad()
     def load_weights(self, weights: dict[str, torch.Tensor]) -> None:
-        for name, value in self.model.named_parameters():
-            if value.requires_grad:
-                value.copy_(weights[name])
+        fold_up(self.model)
+        for name, value in self._trained():
+            value.copy_(split_like(value, weights[name]))
         self.refresh_sampler()
 
     def export(self, folder: Path) -> None:
         """A plain transformers folder, adapter merged."""
         self.refresh_sampler()
-        self.sampler.model.save_pretrained(folder)
-        self.sampler.tokenizer.inner.save_pretrained(folder)
+        if self.crew.leads:
+            self.sampler.model.save_pretrained(folder)
+            self.sampler.tokenizer.inner.save_pretrained(folder)
 
     def save_for_sampling(self, folder: Path) -> None:
-        """What a sampler in another process lacks: the adapter alone if there is one, else all weights."""
-        if self._lora:
-            self.model.save_pretrained(folder, save_embedding_layers=False)
-        else:
-            self.model.save_pretrained(folder)
+        """What a sampler in another process lacks: the adapter alone if there is one, else all weights.
+
+        The sampler here is to be refreshed first.
+        """
+        if not self._lora:
+            if self.crew.leads:
+                self.sampler.model.save_pretrained(folder)
+            return
+        weights = self.weights()
+        if self.crew.leads:
+            self.model.save_pretrained(folder, save_embedding_layers=False, state_dict=weights)
+
+    def _trained(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
+        return ((name, value) for name, value in self.model.named_parameters() if value.requires_grad)
+
+    def _moved(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Every weight of the sampler's that training changes, whole."""
+        if not self._lora:
+            yield from ((name, whole(value)) for name, value in self.model.named_parameters())
+        for name, layer in self._adapted():
+            yield f"{name}.weight", whole(layer.base_layer.weight) + _delta(layer)
 
     def _adapted(self) -> Iterator[tuple[str, Any]]:
         if self._lora:
             for name, module in self.model.base_model.model.named_modules():
                 if hasattr(module, "get_delta_weight"):
                     yield name, module
+
+
+def _delta(layer: Any) -> torch.Tensor:
+    """What the adapter adds to a layer's weight."""
+    scale: float = layer.scaling["default"]
+    product = whole(layer.lora_B["default"].weight) @ whole(layer.lora_A["default"].weight)
+    return (product.T if layer.fan_in_fan_out else product) * scale
 
 
 def _with_adapter(model: Any, rank: int, alpha: int, seed: int) -> Any:

@@ -14,15 +14,15 @@ from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.learner import Learner
 from clickgrad.learn.samples import clone_samples
-from clickgrad.learn.step import clone_step, make_optimizer, mean_loss
-from clickgrad.learn.trainee import Trainee
 from clickgrad.policy.models import locate
 from clickgrad.recipes.demos import read_demos, record_demos
 from clickgrad.recipes.display import say, stage
+from clickgrad.recipes.parts import open_training
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
-from clickgrad.recipes.training import SkippedSteps, export, is_finished, resume
-from clickgrad.recipes.wiring import load_torch, model_source, prompt_builder
+from clickgrad.recipes.training import Apprentice, SkippedSteps, export, is_finished, resume
+from clickgrad.recipes.wiring import model_source, prompt_builder
 from clickgrad.report.metrics import Metrics, timed
 from clickgrad.report.page import read_report
 from clickgrad.report.writers import open_mirrors
@@ -30,6 +30,7 @@ from clickgrad.rollout.retell import retell
 from clickgrad.types import Sample
 
 DEMOS = "demos.jsonl.zst"
+KEPT = 2  # checkpoints, and the best one
 
 
 def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
@@ -45,14 +46,13 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         stalled = has_stalled(Metrics(run / METRICS).read(), options.patience)
         if is_finished(run, 0 if stalled else len(plan.steps)):
             return run / MODEL
-        loaded = load_torch(config, model_source(config.model.path))
-        trainee = Trainee(loaded, config.lora.rank, config.lora.alpha, config.seed, with_reference=False)
-        builder = prompt_builder(config, loaded.tokenizer)
-        samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
-        metrics = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump()))
-        _learn(config, run, trainee, plan, samples, metrics)
-        metrics.close()
-        export(trainee, run)
+        with open_training(config, Apprentice(config, config.model.path), run) as (learner, _):
+            builder = prompt_builder(config, learner.tokenizer)
+            samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
+            metrics = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump()))
+            _learn(config, run, learner, plan, samples, metrics)
+            metrics.close()
+            export(learner, run)
         read_report(run).save_page(run)
         return run / MODEL
 
@@ -95,11 +95,10 @@ def has_stalled(rows: Sequence[Mapping[str, Any]], patience: int) -> bool:
 
 
 def _learn(
-    config: Config, run: Path, trainee: Trainee, plan: Plan, samples: Sequence[Sequence[Sample]], metrics: Metrics
+    config: Config, run: Path, learner: Learner, plan: Plan, samples: Sequence[Sequence[Sample]], metrics: Metrics
 ) -> None:
     options = config.clone
-    optimizer = make_optimizer(trainee.model, options.lr)
-    progress = resume(run, trainee, optimizer)
+    progress = resume(run, learner)
     skipped = SkippedSteps(run)
     aside = [one for index in plan.held_out for one in samples[index]]
     with stage("clone", len(plan.steps), progress.step) as ticker:
@@ -110,10 +109,10 @@ def _learn(
             started = time.monotonic()
             batch = [one for index in plan.steps[step - 1] for one in samples[index]]
             lr = options.lr * schedule(step, len(plan.steps), options.warmup)
-            figures = clone_step(trainee.model, optimizer, batch, lr, options.micro_tokens, options.layout)
+            figures = learner.clone(batch, lr, options.micro_tokens, options.layout)
             skipped.note(step, batch, figures)
             seconds = time.monotonic() - started
-            held_out = mean_loss(trainee.model, aside, options.micro_tokens) if step in plan.epoch_ends else None
+            held_out = learner.mean_loss(aside, options.micro_tokens) if step in plan.epoch_ends else None
             rate = figures.tokens_seen / seconds
             row = {"loss": figures.loss, "grad_norm": figures.grad_norm, "entropy": figures.entropy}
             metrics.append(
@@ -121,11 +120,11 @@ def _learn(
             )
             if step % options.save_every == 0 or step in plan.epoch_ends:
                 score = None if held_out is None else -held_out
-                checkpoint.save(run / CHECKPOINTS, Progress(step=step), trainee, optimizer, keep=2, score=score)
+                learner.save(run / CHECKPOINTS, Progress(step=step), KEPT, score)
             ticker.advance(f"loss {figures.loss:.3f}, {rate:.0f} tokens/s")
     best = checkpoint.best(run / CHECKPOINTS)
     if best is not None:
-        checkpoint.load(best, trainee, optimizer)
+        learner.load(best)
 
 
 def schedule(step: int, total: int, warmup: float) -> float:

@@ -21,7 +21,7 @@ from clickgrad.policy.scripted import ExpertPolicy
 from clickgrad.recipes.display import stage
 from clickgrad.recipes.hosted import metered, open_chat
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Observation, Task, Trajectory
 
@@ -91,8 +91,7 @@ def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list
         return runner.run(
             fill_slots(
                 slots,
-                agent,
-                venue,
+                player(agent, venue),
                 concurrency=SESSIONS,
                 retries=config.rollout.retries,
                 stored=stored,

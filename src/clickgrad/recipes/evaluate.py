@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from clickgrad.config import Config
@@ -14,7 +16,7 @@ from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open
 from clickgrad.report.metrics import timed
 from clickgrad.report.page import read_report
 from clickgrad.report.summary import EvalReport, success_rate, summarize
-from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from
+from clickgrad.rollout.scheduler import Play, Slot, fill_slots, filled_from, player
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Trajectory
 
@@ -51,7 +53,7 @@ def _run(
     ticker: Ticker,
     quiet: bool,
 ) -> list[Trajectory]:
-    seen, judge = list(stored.values()), open_judge(config)
+    seen = list(stored.values())
 
     def on_end(trajectory: Trajectory) -> None:
         file.append(trajectory)
@@ -59,20 +61,31 @@ def _run(
         if trajectory.usable:
             ticker.advance(f"success {success_rate(seen).value:.0%}")
 
-    with (
-        open_policy(policy_spec, config) as (policy, builder),
-        metered(config, policy, run, quiet),
-        asyncio.Runner() as runner,
-        open_venue(config, runner, judge) as venue,
-    ):
+    with asyncio.Runner() as runner, open_players(config, policy_spec, run, runner, quiet) as play:
         return runner.run(
             fill_slots(
                 slots,
-                make_agent(config, policy, builder, config.evaluate.temperature, run),
-                venue,
+                play,
                 concurrency=config.rollout.concurrency,
+                site_sessions=config.rollout.site_sessions,
                 retries=config.rollout.retries,
                 stored=stored,
                 on_end=on_end,
             )
         )
+
+
+@contextmanager
+def open_players(config: Config, policy_spec: str, run: Path, runner: asyncio.Runner, quiet: bool) -> Iterator[Play]:
+    if config.cluster.address:
+        from clickgrad.recipes.on_cluster import open_players_on_cluster
+
+        with open_players_on_cluster(config, policy_spec, run, runner) as play:
+            yield play
+        return
+    with (
+        open_policy(policy_spec, config) as (policy, builder),
+        metered(config, policy, run, quiet),
+        open_venue(config, runner, open_judge(config)) as venue,
+    ):
+        yield player(make_agent(config, policy, builder, config.evaluate.temperature, run), venue)

@@ -18,10 +18,8 @@ from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import refuse_foreign
 from clickgrad.recipes.display import Ticker, say
 from clickgrad.report.summary import success_rate
-from clickgrad.rollout.episode import Agent
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Play, Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.rollout.venue import Venue
 from clickgrad.types import Task, Trajectory
 
 Group = list[Trajectory]
@@ -61,8 +59,8 @@ class Gathered:
 async def gather(
     config: Config,
     tasks: Sequence[Task],
-    agent: Agent,
-    venue: Venue,
+    play: Play,
+    prompt_format: str,
     progress: Progress,
     file: TrajectoryFile,
     ticker: Ticker,
@@ -70,7 +68,7 @@ async def gather(
     """The groups of the step after `progress`."""
     options, step, started = config.reinforce, progress.step + 1, time.monotonic()
     episodes = {trajectory.episode: trajectory for trajectory in file.read()}
-    refuse_foreign(list(episodes.values()), agent.builder.fingerprint)
+    refuse_foreign(list(episodes.values()), prompt_format)
     fresh: list[Trajectory] = []
     groups: list[Group] = []
     kept: list[Group] = []
@@ -92,9 +90,9 @@ async def gather(
         ]
         filled = await fill_slots(
             slots,
-            agent,
-            venue,
+            play,
             concurrency=config.rollout.concurrency,
+            site_sessions=config.rollout.site_sessions,
             retries=config.rollout.retries,
             stored=dict(episodes),
             on_end=on_end,

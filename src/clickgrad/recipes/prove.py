@@ -11,7 +11,7 @@ from pathlib import Path
 from clickgrad.config import Config
 from clickgrad.recipes.display import stage
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.tasks.answers import same
 from clickgrad.tasks.checks import judge
 from clickgrad.tasks.near_misses import loose_columns, near_misses
@@ -138,8 +138,9 @@ def _play(config: Config, policy_spec: str, tasks: Sequence[Task], quiet: bool) 
         return runner.run(
             fill_slots(
                 slots,
-                replace(agent, limits=replace(agent.limits, max_turns=longest + 5), save_screenshot=None),
-                venue,
+                player(
+                    replace(agent, limits=replace(agent.limits, max_turns=longest + 5), save_screenshot=None), venue
+                ),
                 concurrency=config.rollout.concurrency,
                 retries=config.rollout.retries,
                 stored={},

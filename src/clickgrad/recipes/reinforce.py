@@ -17,36 +17,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from torch.optim import Optimizer
-
 from clickgrad.config import Config
-from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.learner import GrpoOptions, Learner
 from clickgrad.learn.samples import grpo_samples
-from clickgrad.learn.step import StepFigures, grpo_step, make_optimizer
-from clickgrad.learn.trainee import Trainee
-from clickgrad.policy.protocol import TrainedPolicy
+from clickgrad.learn.step import StepFigures
 from clickgrad.recipes.ahead import Ahead
 from clickgrad.recipes.display import Ticker, stage
 from clickgrad.recipes.gathering import Gathered, gather, oldest_version
 from clickgrad.recipes.judging import without_judge
+from clickgrad.recipes.parts import OpenRollouts, Rollouts, open_training
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
-from clickgrad.recipes.sampling import open_sampler
-from clickgrad.recipes.training import SkippedSteps, export, is_finished, resume
-from clickgrad.recipes.wiring import (
-    chosen_tasks,
-    load_torch,
-    make_agent,
-    model_source,
-    open_venue,
-    prompt_builder,
-)
+from clickgrad.recipes.training import Apprentice, SkippedSteps, export, is_finished, resume
+from clickgrad.recipes.wiring import chosen_tasks, prompt_builder
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.page import read_report
 from clickgrad.report.summary import success_rate
 from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Sample, Trajectory, Turn
+from clickgrad.types import Task, Trajectory, Turn
 
 CALL_START = re.compile(r"\b(do|exit|go_backward|go_forward)\(")
 
@@ -58,44 +47,39 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
     with open_run(run, config, "reinforce", start):
         if is_finished(run, options.steps):
             return run / MODEL
-        loaded = load_torch(config, model_source(start))
-        trainee = Trainee(
-            loaded,
-            config.lora.rank,
-            config.lora.alpha,
-            config.seed,
-            with_reference=options.kl_beta > 0,
-            separate_sampler=options.max_staleness > 0,
-        )
-        optimizer = make_optimizer(trainee.model, options.lr)
-        progress = resume(run, trainee, optimizer)
-        with (
-            open_sampler(config, trainee, start, run) as engine,
-            asyncio.Runner() as runner,
-            open_venue(config, runner) as venue,
-            stage("reinforce", options.steps, progress.step) as ticker,
-        ):
-            engine.swap_weights(lambda: None, progress.step)
-            agent = make_agent(config, engine, prompt_builder(config, loaded.tokenizer), options.temperature, run)
-
-            async def gather_step(before: Progress) -> Gathered:
-                file = TrajectoryFile(run / TRAJECTORIES / f"step-{before.step + 1:04d}.jsonl.zst")
-                return await gather(config, tasks, agent, venue, before, file, ticker)
-
-            with Ahead(runner, gather_step, progress, options.steps, options.max_staleness) as ahead:
-                _learn(config, run, trainee, optimizer, progress, engine, ahead, ticker)
-        export(trainee, run)
+        apprentice = Apprentice(config, start, options.kl_beta > 0, separate_sampler=options.max_staleness > 0)
+        with open_training(config, apprentice, run) as (learner, open_rollouts):
+            _reinforce(config, tasks, learner, open_rollouts, run)
+            export(learner, run)
         read_report(run).save_page(run)
         return run / MODEL
+
+
+def _reinforce(config: Config, tasks: Sequence[Task], learner: Learner, open_rollouts: OpenRollouts, run: Path) -> None:
+    options, progress = config.reinforce, resume(run, learner)
+    prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
+    with (
+        asyncio.Runner() as runner,
+        open_rollouts(runner) as rollouts,
+        stage("reinforce", options.steps, progress.step) as ticker,
+    ):
+        rollouts.engine.swap_weights(lambda: None, progress.step)
+
+        async def gather_step(before: Progress) -> Gathered:
+            file = TrajectoryFile(run / TRAJECTORIES / f"step-{before.step + 1:04d}.jsonl.zst")
+            return await gather(config, tasks, rollouts.play, prompt_format, before, file, ticker)
+
+        learner.on_progress = lambda done, total: ticker.show(f"update {done}/{total} turns")
+        with Ahead(runner, gather_step, progress, options.steps, options.max_staleness) as ahead:
+            _learn(config, run, learner, progress, rollouts, ahead, ticker)
 
 
 def _learn(
     config: Config,
     run: Path,
-    trainee: Trainee,
-    optimizer: Optimizer,
+    learner: Learner,
     progress: Progress,
-    engine: TrainedPolicy,
+    rollouts: Rollouts,
     ahead: Ahead,
     ticker: Ticker,
 ) -> None:
@@ -108,10 +92,10 @@ def _learn(
         taken = time.monotonic()
         groups = _fresh_enough(gathered, step, options.max_staleness)
         samples = grpo_samples(groups, options.normalizer, config.agent.max_turns)
-        figures = _update(config, trainee, optimizer, samples, ticker)
+        figures = learner.reinforce(samples, _grpo_options(config))
         for update in figures:
             skipped.note(step, samples, update)
-        engine.swap_weights(trainee.refresh_sampler, step)
+        rollouts.engine.swap_weights(learner.refresh_sampler, step)
         updated = time.monotonic()
         progress = gathered.after(progress)
         row = _figures(step, gathered, figures) | {
@@ -119,13 +103,14 @@ def _learn(
             "waited_s": taken - started,
             "update_s": updated - taken,
             "sampled_tokens_per_s": gathered.sampled_tokens / max(gathered.seconds, 1e-9),
-            "cache_hit_share": engine.cache_hit_share,
+            "cache_hit_share": rollouts.engine.cache_hit_share,
+            **rollouts.figures(),
         }
         if not options.kl_beta:
             row["kl"] = None  # not looked at
         metrics.append(row)
         if step % options.save_every == 0 or step == options.steps:
-            checkpoint.save(run / CHECKPOINTS, progress, trainee, optimizer, options.keep, row["success"])
+            learner.save(run / CHECKPOINTS, progress, options.keep, row["success"])
         ahead.policy_is_at(step)
         ticker.advance(_note(row))
     metrics.close()
@@ -142,18 +127,9 @@ def _fresh_enough(gathered: Gathered, step: int, max_staleness: int) -> list[lis
     ]
 
 
-def _update(
-    config: Config, trainee: Trainee, optimizer: Optimizer, samples: Sequence[Sample], ticker: Ticker
-) -> tuple[StepFigures, ...]:
-    """Empty when no group had contrast: then there is nothing to learn from."""
+def _grpo_options(config: Config) -> GrpoOptions:
     options = config.reinforce
-    if not samples:
-        return ()
-    return grpo_step(
-        trainee.model,
-        trainee.reference if options.kl_beta else None,
-        optimizer,
-        samples,
+    return GrpoOptions(
         lr=options.lr,
         clip=options.clip,
         kl_beta=options.kl_beta,
@@ -162,7 +138,6 @@ def _update(
         layout=options.layout,
         updates=options.updates,
         importance_cap=options.importance_cap,
-        progress=lambda done, total: ticker.show(f"update {done}/{total} turns"),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tomli_w
 
-from clickgrad.config import READ_BY, Config
+from clickgrad.config import READ_BY, ClusterSection, Config
 from clickgrad.errors import UserError
 
 MODEL, CHECKPOINTS, METRICS, TRAJECTORIES = "model", "checkpoints", "metrics.jsonl", "trajectories"
@@ -30,6 +30,8 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "chat.output_price",
     "log.tensorboard",
     "log.wandb",
+    "rollout.site_sessions",
+    *(f"cluster.{name}" for name in ClusterSection.model_fields),
 }
 
 

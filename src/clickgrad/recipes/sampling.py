@@ -14,7 +14,7 @@ from clickgrad.recipes.display import say
 from clickgrad.recipes.wiring import model_source, require_httpx, share_threads
 
 if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
-    from clickgrad.learn.trainee import Trainee
+    from clickgrad.learn.learner import LocalLearner
     from clickgrad.policy.vllm_server import VllmServer
 
 PUSHED = "pushed"
@@ -22,8 +22,16 @@ SERVER_LOG = "vllm.log"
 
 
 @contextmanager
-def open_sampler(config: Config, trainee: Trainee, start: str, run: Path) -> Iterator[TrainedPolicy]:
-    """The policy that `trainee` becomes, until the block ends."""
+def open_sampler(config: Config, learner: LocalLearner, start: str, run: Path) -> Iterator[TrainedPolicy]:
+    """The policy that `learner` becomes, until the block ends."""
+    refuse_useless(config)
+    opened = _open_torch if config.reinforce.engine == "torch" else _open_vllm
+    with opened(config, learner, start, run) as policy, closing(policy):
+        yield policy
+
+
+def refuse_useless(config: Config) -> None:
+    """Options of one engine beside the other would do nothing."""
     options = config.reinforce
     if options.engine == "torch" and (options.servers or options.vllm_options):
         raise UserError("reinforce.servers and vllm_options do nothing without reinforce.engine = 'vllm'")
@@ -33,18 +41,15 @@ def open_sampler(config: Config, trainee: Trainee, start: str, run: Path) -> Ite
         raise UserError(
             "reinforce.int8 needs the torch engine and a correction: set reinforce.importance_cap, say to 2"
         )
-    opened = _open_torch if options.engine == "torch" else _open_vllm
-    with opened(config, trainee, start, run) as policy, closing(policy):
-        yield policy
 
 
 @contextmanager
-def _open_torch(config: Config, trainee: Trainee, start: str, run: Path) -> Iterator[TrainedPolicy]:
+def _open_torch(config: Config, learner: LocalLearner, start: str, run: Path) -> Iterator[TrainedPolicy]:
     from clickgrad.policy.torch_engine import TorchEngine
 
     options = config.reinforce
     yield TorchEngine(
-        trainee.sampler,
+        learner.sampler,
         name=f"torch:{start}",
         max_rows=config.rollout.concurrency,
         threads=share_threads() if options.max_staleness else 0,
@@ -53,17 +58,18 @@ def _open_torch(config: Config, trainee: Trainee, start: str, run: Path) -> Iter
 
 
 @contextmanager
-def _open_vllm(config: Config, trainee: Trainee, start: str, run: Path) -> Iterator[TrainedPolicy]:
+def _open_vllm(config: Config, learner: LocalLearner, start: str, run: Path) -> Iterator[TrainedPolicy]:
     require_httpx()
     from clickgrad.policy.vllm_engine import Push, VllmEngine
 
-    push = Push("adapter" if config.lora.rank else "full", trainee.save_for_sampling, run / PUSHED)
+    push = Push("adapter" if config.lora.rank else "full", learner.save_for_sampling, run / PUSHED)
     with ExitStack() as stack:
-        urls = config.reinforce.servers or [stack.enter_context(_server(config, start, run)).url]
-        yield VllmEngine(urls, trainee.sampler.tokenizer, name=f"vllm:{start}", push=push)
+        urls = config.reinforce.servers or [stack.enter_context(start_server(config, start, run / SERVER_LOG)).url]
+        yield VllmEngine(urls, learner.tokenizer, name=f"vllm:{start}", push=push)
 
 
-def _server(config: Config, start: str, run: Path) -> VllmServer:
+def start_server(config: Config, start: str, log: Path) -> VllmServer:
+    """On this machine; ends with the block it is entered for."""
     import torch
 
     from clickgrad.policy.models import locate
@@ -77,7 +83,7 @@ def _server(config: Config, start: str, run: Path) -> VllmServer:
     on_gpu = torch.cuda.is_available()
     return VllmServer(
         str(model),
-        run / SERVER_LOG,
+        log,
         dtype="bfloat16" if on_gpu else "float32",
         lora_rank=config.lora.rank,
         options=[

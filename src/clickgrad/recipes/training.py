@@ -1,31 +1,81 @@
-"""What the two training recipes share: where a run stands, and what it leaves behind."""
+"""What the two training recipes share: who learns, where a run stands, and what it leaves behind."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from torch.optim import Optimizer
-
 from clickgrad.codec import to_plain
+from clickgrad.config import Config
 from clickgrad.errors import LearnError
 from clickgrad.learn import checkpoint
+from clickgrad.learn.crew import ALONE, Crew, join_crew
+from clickgrad.learn.learner import Learner, LocalLearner, follow
 from clickgrad.learn.step import StepFigures
 from clickgrad.learn.trainee import Trainee
 from clickgrad.recipes.display import say
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL
+from clickgrad.recipes.wiring import load_torch, model_source
 from clickgrad.report.metrics import Metrics
 from clickgrad.types import Sample
 
 MOST_IN_A_ROW = 3
 
 
-def resume(run: Path, trainee: Trainee, optimizer: Optimizer) -> checkpoint.Progress:
+@dataclass(frozen=True, slots=True)
+class Apprentice:
+    """Which policy is to be trained, and what its training will need. Enough to build it in any process."""
+
+    config: Config
+    start: str
+    with_reference: bool = False
+    separate_sampler: bool = False
+
+    def build(self, crew: Crew) -> LocalLearner:
+        return LocalLearner(self.trainee(crew))
+
+    def trainee(self, crew: Crew = ALONE) -> Trainee:
+        lora = self.config.lora
+        return Trainee(
+            load_torch(self.config, model_source(self.start)),
+            lora.rank,
+            lora.alpha,
+            self.config.seed,
+            with_reference=self.with_reference,
+            separate_sampler=self.separate_sampler,
+            crew=crew,
+        )
+
+
+@contextmanager
+def open_learner(apprentice: Apprentice) -> Iterator[LocalLearner]:
+    """Trained by all processes that `torchrun` started; by this one without it."""
+    crew = join_crew()
+    crew.tell(apprentice)
+    yield apprentice.build(crew)
+    crew.tell(None)  # not after an error: the others may be inside a call, and end with this process
+
+
+def follow_orders() -> None:
+    """What all processes but the first do, from start to end."""
+    crew = join_crew()
+    while (apprentice := crew.hear()) is not None:
+        follow(apprentice.build(crew))
+
+
+def dismiss_crew() -> None:
+    """The first one: there is nothing more to be done."""
+    join_crew().tell(None)
+
+
+def resume(run: Path, learner: Learner) -> checkpoint.Progress:
     """Weights, optimizer and metrics as they were at the last checkpoint, or as at the start."""
     saved = checkpoint.latest(run / CHECKPOINTS)
-    progress = checkpoint.load(saved, trainee, optimizer) if saved else checkpoint.Progress()
+    progress = learner.load(saved) if saved else checkpoint.Progress()
     Metrics(run / METRICS).rewind(progress.step)
     return progress
 
@@ -61,8 +111,8 @@ class SkippedSteps:
         say(what)
 
 
-def export(trainee: Trainee, run: Path) -> None:
+def export(learner: Learner, run: Path) -> None:
     partial = run / f".partial-{MODEL}"
-    trainee.export(partial)
+    learner.export(partial)
     shutil.rmtree(run / MODEL, ignore_errors=True)
     partial.rename(run / MODEL)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from clickgrad.errors import ClickgradError
@@ -12,6 +14,13 @@ from clickgrad.rollout.episode import Agent, run_episode
 from clickgrad.rollout.venue import Venue
 from clickgrad.tasks.webarena.checks import needs_judge
 from clickgrad.types import Task, Trajectory
+
+Play = Callable[[str, Task, int], Awaitable[Trajectory]]  # an episode by its id, task and seed; here or elsewhere
+
+
+def player(agent: Agent, venue: Venue) -> Play:
+    """Episodes in this process."""
+    return lambda episode, task, seed: run_episode(episode, task, seed, agent, venue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +51,30 @@ def filled_from(slots: Sequence[Slot], stored: Mapping[str, Trajectory], retries
 
 async def fill_slots(
     slots: Sequence[Slot],
-    agent: Agent,
-    venue: Venue,
+    play: Play,
     *,
     concurrency: int,
     retries: int,
     stored: Mapping[str, Trajectory],
     on_end: Callable[[Trajectory], None],
+    site_sessions: int = 0,
 ) -> list[Trajectory]:
     """One trajectory a slot, in the order of the slots: the first usable try, or the last one if none was.
 
-    Tries found in `stored` are taken from there; `on_end` sees every new one, crashed ones included.
+    Tries found in `stored` are taken from there; `on_end` sees every new one, crashed ones included. `site_sessions`
+    bounds the episodes that visit a site at the same time; 0 does not.
     """
     gate = asyncio.Semaphore(concurrency)
+    doors: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(site_sessions))
 
     async def attempt(slot: Slot, number: int) -> Trajectory:
         episode, seed = slot.attempt(number)
         if episode in stored:
             return stored[episode]
-        trajectory = await run_episode(episode, slot.task, seed, agent, venue)
+        async with AsyncExitStack() as stack:
+            for site in sorted(set(slot.task.sites)) if site_sessions else ():  # sorted: nobody waits in a circle
+                await stack.enter_async_context(doors[site])
+            trajectory = await play(episode, slot.task, seed)
         on_end(trajectory)
         return trajectory
 

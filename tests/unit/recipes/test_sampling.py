@@ -11,6 +11,7 @@ from tiny import tiny_model, tiny_tokenizer
 
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
+from clickgrad.learn.learner import LocalLearner
 from clickgrad.learn.trainee import Trainee
 from clickgrad.recipes.sampling import open_sampler
 
@@ -54,5 +55,5 @@ def test_options_that_would_do_nothing_and_servers_that_are_not_there_are_refuse
     settings: list[str], reason: str, tmp_path: Path
 ) -> None:
     config = load_config(None, settings, "reinforce")
-    with pytest.raises(UserError, match=reason), open_sampler(config, make_trainee(0), "tiny", tmp_path):
+    with pytest.raises(UserError, match=reason), open_sampler(config, LocalLearner(make_trainee(0)), "tiny", tmp_path):
         pass

@@ -3,16 +3,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
-from tiny import FakeVenue, make_task
+from tiny import FakeVenue, make_task, make_trajectory
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakePage
 from clickgrad.errors import BrowserError, UserError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.types import End, Task, Trajectory
 
@@ -53,8 +54,7 @@ async def fill(
     ended: list[str] = []
     filled = await fill_slots(
         SLOTS,
-        agent(),
-        venue,
+        player(agent(), venue),
         concurrency=3,
         retries=retries,
         stored=stored or {},
@@ -104,4 +104,27 @@ async def test_a_full_disk_stops_the_others_and_comes_out_as_it_is() -> None:
         raise UserError("no room")
 
     with pytest.raises(UserError, match="no room"):
-        await fill_slots(SLOTS, agent(), FlakyVenue(0), concurrency=3, retries=0, stored={}, on_end=no_room)
+        await fill_slots(SLOTS, player(agent(), FlakyVenue(0)), concurrency=3, retries=0, stored={}, on_end=no_room)
+
+
+async def test_a_site_is_visited_by_no_more_episodes_at_once_than_it_bears() -> None:
+    """Tasks on two sites count for both; every task gets its turn, whatever the order they name their sites in."""
+    visits: dict[str, int] = {"a": 0, "b": 0}
+    most = dict(visits)
+
+    async def play(episode: str, task: Task, seed: int) -> Trajectory:
+        for site in task.sites:
+            visits[site] += 1
+            most[site] = max(most[site], visits[site])
+        await asyncio.sleep(0.005)
+        for site in task.sites:
+            visits[site] -= 1
+        return make_trajectory((), 1.0, task, episode)
+
+    sites = [("a",), ("b",), ("a", "b"), ("b", "a")] * 4
+    slots = [Slot(f"slot-{n}", replace(make_task(), sites=where), 0) for n, where in enumerate(sites)]
+    filled = await fill_slots(
+        slots, play, concurrency=16, retries=0, stored={}, on_end=lambda trajectory: None, site_sessions=2
+    )
+    assert len(filled) == 16
+    assert most == {"a": 2, "b": 2}

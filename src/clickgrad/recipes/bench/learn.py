@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,9 +47,9 @@ class LearnFigures:
     max_grad_error: float  # relative, by norm
 
 
-def bench_learn(pages: Sequence[int], lora_rank: int, repeat: int, quiet: bool) -> list[LearnFigures]:
+def bench_learn(pages: Sequence[int], lora_rank: int, repeat: int, quiet: bool) -> Iterator[LearnFigures]:
+    """Half an hour on two cores, so each page size is told as soon as it is measured."""
     trainee = Trainee(load_model("smollm2"), lora_rank, 2 * max(lora_rank, 1), seed=0, with_reference=False)
-    figures = []
     with stage("bench learn", len(pages) * len(LAYOUTS) * repeat, quiet=quiet) as ticker:
         for page in pages:
             samples = agent_turns(page, MEMBERS.get(page, 1))
@@ -60,8 +60,7 @@ def bench_learn(pages: Sequence[int], lora_rank: int, repeat: int, quiet: bool) 
                     results[layout] = measure(trainee.model, samples, layout)
                     seconds[layout].append(results[layout].seconds)
                     ticker.advance(f"pages of {page}, {layout}: {results[layout].seconds:.1f} s")
-            figures.append(_compare(page, results, {layout: min(taken) for layout, taken in seconds.items()}))
-    return figures
+            yield _compare(page, results, {layout: min(taken) for layout, taken in seconds.items()})
 
 
 def agent_turns(page_tokens: int, members: int, seed: int = 0) -> list[Sample]:

@@ -72,11 +72,14 @@ export function metricsView(state, parameters, main) {
     const parts = await Promise.all(stages().map(async (one) => ({ one, ...(await ask("/api/metrics", { run: one.name })) })));
     main.replaceChildren(...parts.map(({ one, rows, skipped }) => {
       const names = [...new Set([...FIRST, ...rows.flatMap(Object.keys)])].filter((name) => name !== "step" && !name.startsWith("groups_"));
-      const figures = [curve(names[0], rows), shares(rows), ...names.slice(1).map((name) => curve(name, rows))];
+      const common = names.filter((name) => !name.startsWith("worker/")), workers = names.filter((name) => name.startsWith("worker/"));
+      const figures = [curve(common[0], rows), shares(rows), ...common.slice(1).map((name) => curve(name, rows))];
       return h("section", { class: "stage", "data-run": one.name },
         h("h1", {}, runTitle(one.name, state.root), h("small", {}, ` ${rows.length} steps`)),
         skipped.length ? h("p", { class: "warn" }, skipped.join("; ")) : null,
-        h("div", { class: "figures" }, figures.filter(Boolean)));
+        h("div", { class: "figures" }, figures.filter(Boolean)),
+        workers.length ? h("details", {}, h("summary", {}, "By worker of the cluster"),
+          h("div", { class: "figures" }, workers.map((name) => curve(name, rows)).filter(Boolean))) : null);
     }));
     if (!parts.length) main.replaceChildren(h("p", { class: "empty" }, "No metrics here: training writes them step by step."));
   }

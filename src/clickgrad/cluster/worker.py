@@ -1,0 +1,82 @@
+"""A browser worker: owns a Chromium and the sites, plays the episodes it is told to, asks an engine elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+from clickgrad.errors import PolicyError, TokenLimit, boundary
+from clickgrad.policy.protocol import Policy
+from clickgrad.rollout.episode import run_episode
+from clickgrad.rollout.stage import OpenStage, Stage
+from clickgrad.types import Completion, Prompt, Sampling, Task, Trajectory
+
+
+class EngineElsewhere:
+    """The policy of an engine in another process of the cluster."""
+
+    version = 0  # every completion carries its own
+
+    def __init__(self, name: str, engine: Any) -> None:
+        self.name = name
+        self._engine = engine
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        with boundary(PolicyError, "asking the engine"):
+            reply: Completion | str = await self._engine.complete.remote(prompt, sampling)
+        if isinstance(reply, str):
+            raise TokenLimit(reply)
+        return reply
+
+    def forget(self, episode: str) -> None:
+        self._engine.forget.remote(episode)
+
+    def close(self) -> None:
+        """It is not ours."""
+
+
+class Worker:
+    """Made a Ray actor by the fleet. Episodes run on an event loop in a thread of its own, as many as are asked for."""
+
+    def __init__(self, open_stage: OpenStage, policy: str) -> None:
+        self._policy = policy
+        self._loop: Future[asyncio.AbstractEventLoop] = Future()
+        self._stage: Stage | None = None
+        self._closing = asyncio.Event()
+        self._thread = threading.Thread(target=self._serve, args=(open_stage,), name="episodes", daemon=True)
+        self._thread.start()
+        self._loop.result()  # raises what kept the stage from opening
+
+    def where(self) -> tuple[str, int]:
+        """Host and process id."""
+        return socket.gethostname(), os.getpid()
+
+    def play(self, episode: str, task: Task, seed: int, engine: Any) -> Trajectory:
+        assert self._stage is not None
+        policy: Policy | None = EngineElsewhere(self._policy, engine) if engine is not None else None
+        work = run_episode(episode, task, seed, self._stage.agent_for(policy), self._stage.venue)
+        return asyncio.run_coroutine_threadsafe(work, self._loop.result()).result()
+
+    def close(self) -> None:
+        """Browser and sites end before the process does."""
+        loop = self._loop.result()
+        loop.call_soon_threadsafe(self._closing.set)
+        self._thread.join()
+
+    def _serve(self, open_stage: OpenStage) -> None:
+        try:
+            with asyncio.Runner() as runner, open_stage(runner) as stage:
+                self._stage = stage
+                runner.run(self._wait())
+        except BaseException as error:
+            if self._loop.done():
+                raise
+            self._loop.set_exception(error)
+
+    async def _wait(self) -> None:
+        self._loop.set_result(asyncio.get_running_loop())
+        await self._closing.wait()

@@ -1,0 +1,186 @@
+"""A Ray cluster of three simulated nodes: the same run, and what happens when nodes are lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+
+from clickgrad.cluster.connection import connected, room_for
+from clickgrad.config import Config, load_config
+from clickgrad.errors import InfraError, UserError
+from clickgrad.recipes.evaluate import evaluate
+from clickgrad.recipes.reinforce import reinforce
+from clickgrad.rollout.store import TrajectoryFile
+
+GROUPS, SIZE, STEPS = 2, 4, 3
+EPISODES = GROUPS * SIZE
+
+pytestmark = [pytest.mark.timeout(400), pytest.mark.filterwarnings("default")]  # Ray warns of its own affairs
+
+
+class Nodes:
+    """The simulated cluster. The driver and what must not be lost live on the head, which has room for nothing else."""
+
+    def __init__(self) -> None:
+        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+        self.address = self.cluster.address
+
+    def add(self, cpus: int, count: int = 1) -> None:
+        for _ in range(count):
+            self.cluster.add_node(num_cpus=cpus)
+        self.cluster.wait_for_nodes()
+
+    def of(self, title: str) -> Any:
+        """The node that runs a process of this title."""
+        for process in psutil.process_iter(["cmdline"]):
+            if title in " ".join(process.info["cmdline"] or ()):
+                above = {parent.pid for parent in process.parents()}
+                for node in self.cluster.worker_nodes:
+                    if {one.process.pid for one in node.all_processes["raylet"]} & above:
+                        return node
+        return None
+
+    def kill(self, title: str) -> None:
+        self.cluster.remove_node(self.of(title), allow_graceful=False)
+
+
+@pytest.fixture
+def nodes() -> Iterator[Nodes]:
+    started = Nodes()
+    yield started
+    ray.shutdown()
+    started.cluster.shutdown()
+
+
+def configured(coin: Path, nodes: Nodes | None, command: str = "reinforce", **more: object) -> Config:
+    settings = {
+        "tasks.suite": coin / "tasks.json",
+        "model.path": coin / "model",
+        "model.threads": 1,
+        "agent.max_turns": 2,
+        "agent.max_new_tokens": 24,
+        "rollout.concurrency": 4,
+        **more,
+    }
+    if command == "reinforce":
+        settings |= {
+            "lora.rank": 4,
+            "reinforce.steps": STEPS,
+            "reinforce.groups": GROUPS,
+            "reinforce.group_size": SIZE,
+            "reinforce.max_refills": 0,
+            "reinforce.kl_beta": 0.1,
+            "reinforce.updates": 150,  # an update long enough to be killed in
+        }
+    if nodes:
+        settings |= {"cluster.address": nodes.address, "cluster.worker_episodes": 2, "cluster.start_s": 120}
+    return load_config(None, [f"{name}={value}" for name, value in settings.items()], command)
+
+
+def stored(run: Path, step: int) -> list[Any]:
+    return TrajectoryFile(run / "trajectories" / f"step-{step:04d}.jsonl.zst").read()
+
+
+def browsers() -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if any(word.startswith("--clickgrad-owner=") for word in process.info["cmdline"] or ()):
+            found.append(process)
+    return found
+
+
+def when(happened: Callable[[], bool], then: Callable[[], None]) -> threading.Thread:
+    """In a thread: look often, do it once."""
+
+    def watch() -> None:
+        deadline = time.monotonic() + 200
+        while not happened() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        then()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_nodes_are_lost_in_a_rollout_and_in_an_update_and_the_weights_are_those_of_one_process(
+    coin: Path, tmp_path: Path, nodes: Nodes
+) -> None:
+    before = set(browsers())
+    nodes.add(cpus=1, count=4)  # for an engine, a learner and two workers
+    run = tmp_path / "cluster"
+
+    def second_loss() -> None:
+        nodes.kill("ray::RayTrainWorker")
+        nodes.add(cpus=1)
+
+    def first_loss() -> None:
+        nodes.kill("ray::Worker")
+        nodes.add(cpus=1)
+
+    watches = [
+        when(lambda: 2 <= len(stored(run, 1)) < EPISODES, first_loss),
+        when(lambda: len(stored(run, 2)) >= EPISODES, second_loss),
+    ]
+    model = reinforce(configured(coin, nodes), str(coin / "model"), run)
+    for watch in watches:
+        watch.join(10)
+        assert not watch.is_alive()
+
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    kinds = [json.loads(line)["kind"] for line in (run / "cluster.jsonl").read_text().splitlines()]
+    tries = [stored(run, step) for step in range(1, STEPS + 1)]
+    lost = sum(not trajectory.usable for trajectory in tries[0])
+    assert lost >= 1
+    assert "worker lost" in kinds
+    assert kinds.count("episode repeated") == sum(not one.usable for step in tries for one in step)
+    assert "learner lost" in kinds
+    assert [row["step"] for row in rows] == [1, 2, 3]
+    assert [row["episodes"] for row in rows] == [len(step) for step in tries]
+    assert [row["crashed"] for row in rows] == [sum(not one.usable for one in step) for step in tries]
+    assert all(sum(one.usable for one in step) == EPISODES for step in tries)
+    page = (run / "report.html").read_text()
+    assert "Lost and repeated" in page
+    assert "worker lost" in page
+    assert "learner lost" in page
+    _, alive = psutil.wait_procs(set(browsers()) - before, timeout=10)
+    assert not alive
+
+    shutil.copytree(run / "trajectories", tmp_path / "alone" / "trajectories")
+    alone = reinforce(configured(coin, None), str(coin / "model"), tmp_path / "alone")
+    assert (alone / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+
+
+def test_an_evaluation_on_a_cluster_counts_every_task_once(coin: Path, tmp_path: Path, nodes: Nodes) -> None:
+    nodes.add(cpus=2)
+    report = evaluate(configured(coin, nodes, "evaluate"), str(coin / "model"), tmp_path / "evaluated")
+    assert report.success.n == 4
+    assert report.success.infra_failed == 0
+
+
+def test_a_cluster_without_room_is_refused_before_anything_starts(nodes: Nodes) -> None:
+    nodes.add(cpus=2)
+    with connected(nodes.address), pytest.raises(UserError, match="needs 1 CPU, 1 GPU at least, the nodes have 2 CPU"):
+        room_for([{"GPU": 1.0}], {"CPU": 1.0}, wait_s=1)
+
+
+def test_a_cluster_that_is_not_there_is_one_line() -> None:
+    with pytest.raises(UserError, match=r"cluster\.address=auto: no Ray cluster to work with"), connected("auto"):
+        pass
+
+
+def test_a_stage_that_cannot_open_is_told_with_its_reason(coin: Path, tmp_path: Path, nodes: Nodes) -> None:
+    nodes.add(cpus=2)
+    config = configured(coin, nodes, "evaluate", **{"tasks.suite": "webarena"})
+    with pytest.raises((UserError, InfraError), match="WA_"):
+        evaluate(config, "scripted:noop", tmp_path / "none")
