@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import threading
@@ -16,6 +17,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from clickgrad.cluster.connection import connected, room_for
+from clickgrad.cluster.worker import Worker
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError
 from clickgrad.recipes.evaluate import evaluate
@@ -117,22 +119,13 @@ def test_nodes_are_lost_in_a_rollout_and_in_an_update_and_the_weights_are_those_
     coin: Path, tmp_path: Path, nodes: Nodes
 ) -> None:
     before = set(browsers())
-    nodes.add(cpus=1, count=4)  # for an engine, a learner and two workers
+    nodes.add(cpus=1, count=6)  # for an engine, a learner, two workers, and two to spare
     run = tmp_path / "cluster"
-
-    def second_loss() -> None:
-        nodes.kill("ray::RayTrainWorker")
-        nodes.add(cpus=1)
-
-    def first_loss() -> None:
-        nodes.kill("ray::Worker")
-        nodes.add(cpus=1)
-
     watches = [
-        when(lambda: 2 <= len(stored(run, 1)) < EPISODES, first_loss),
-        when(lambda: len(stored(run, 2)) >= EPISODES, second_loss),
+        when(lambda: 2 <= len(stored(run, 1)) < EPISODES, lambda: nodes.kill("ray::Worker")),
+        when(lambda: len(stored(run, 2)) >= EPISODES, lambda: nodes.kill("ray::RayTrainWorker")),
     ]
-    model = reinforce(configured(coin, nodes), str(coin / "model"), run)
+    model = reinforce(configured(coin, nodes, **{"cluster.workers": 2}), str(coin / "model"), run)
     for watch in watches:
         watch.join(10)
         assert not watch.is_alive()
@@ -166,6 +159,11 @@ def test_an_evaluation_on_a_cluster_counts_every_task_once(coin: Path, tmp_path:
     report = evaluate(configured(coin, nodes, "evaluate"), str(coin / "model"), tmp_path / "evaluated")
     assert report.success.n == 4
     assert report.success.infra_failed == 0
+
+
+def test_a_worker_plays_several_episodes_at_once() -> None:
+    """With a single coroutine among its methods Ray would run them one after the other."""
+    assert not [name for name, method in vars(Worker).items() if inspect.iscoroutinefunction(method)]
 
 
 def test_a_cluster_without_room_is_refused_before_anything_starts(nodes: Nodes) -> None:

@@ -27,6 +27,7 @@ from clickgrad.types import End, Task, Trajectory
 TEND_S = 2.0  # between two looks at who is there
 CLOSE_S = 20.0
 MOST_LOST_AT_START = 3  # workers in a row that never came up
+MOST_TOLD = 120  # characters of what Ray says
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,4 +218,4 @@ class Fleet:
 
 def _reason(error: RayError) -> str:
     lines: Sequence[str] = str(error).strip().splitlines()
-    return f"({type(error).__name__}: {lines[0] if lines else ''})"
+    return f"({type(error).__name__}: {lines[0][:MOST_TOLD] if lines else ''})"

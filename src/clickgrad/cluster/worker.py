@@ -40,7 +40,10 @@ class EngineElsewhere:
 
 
 class Worker:
-    """Made a Ray actor by the fleet. Episodes run on an event loop in a thread of its own, as many as are asked for."""
+    """Made a Ray actor by the fleet. Episodes run on an event loop in a thread of its own, as many as are asked for.
+
+    None of its methods may be a coroutine: Ray would run all of them on one thread, one episode after the other.
+    """
 
     def __init__(self, open_stage: OpenStage, policy: str) -> None:
         self._policy = policy
@@ -71,12 +74,13 @@ class Worker:
         try:
             with asyncio.Runner() as runner, open_stage(runner) as stage:
                 self._stage = stage
-                runner.run(self._wait())
+                runner.run(_until(self._closing, self._loop))
         except BaseException as error:
             if self._loop.done():
                 raise
             self._loop.set_exception(error)
 
-    async def _wait(self) -> None:
-        self._loop.set_result(asyncio.get_running_loop())
-        await self._closing.wait()
+
+async def _until(closing: asyncio.Event, loop: Future[asyncio.AbstractEventLoop]) -> None:
+    loop.set_result(asyncio.get_running_loop())
+    await closing.wait()
