@@ -1,5 +1,5 @@
 # Every target sets up what it needs: .venv, the pinned packages, a Chromium.
-.PHONY: train test check lint setup clean
+.PHONY: train test check lint docs setup clean
 
 setup:
 	@bash scripts/setup.sh
@@ -17,6 +17,10 @@ lint: setup
 	.venv/bin/lint-imports --no-cache
 
 check: lint test
+
+docs: setup
+	@[ -x .venv/bin/mkdocs ] || .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	.venv/bin/mkdocs build --strict
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from clickgrad import __version__
 from clickgrad.errors import ClickgradError, UserError
+from clickgrad.recipes.planning.options import add_plan_options, read_plan_options
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
     from clickgrad.config import Config
@@ -23,8 +24,12 @@ if TYPE_CHECKING:  # pydantic is too slow for --help
     Recipe = Callable[[Config, argparse.Namespace], str]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+TRAINING = ("train", "clone", "reinforce", "study start")
 NO_RUN_FOLDER = ("demos", "prove", "replay", "run")
-EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"), "torch") | {"httpx": "chat"}
+EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"), "torch") | {
+    "httpx": "chat",
+    "ray": "ray",
+}
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -143,6 +148,7 @@ def build_parser() -> argparse.ArgumentParser:
     tasks.add_argument("--show", metavar="ID", help="one task with its checks")
     tasks.add_argument("--json", action="store_true", help="one JSON object a line")
     _add_bench(add("bench", _bench_worlds, "measure a part on this machine"))
+    add_plan_options(add("plan", _plan, "what a run will take: seconds, memory, bottleneck, how many browsers"))
     serve = add("serve", _serve, "open the bundled sites in your own browser")
     serve.add_argument("--port", type=int, default=8080)
     doctor = add("doctor", _doctor, "what this machine has, and what will work on it")
@@ -199,10 +205,13 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
     add("engine", _bench_engine, "the torch engine against transformers, on a recorded crowd of episodes")
     browser = add("browser", _bench_browser, "turns per second, every kind of action, many episodes on end")
     browser.add_argument("--episodes", type=int, default=500, help="one after the other, for memory (default: 500)")
+    cluster = add("cluster", _bench_cluster, "what Ray costs on one machine, against none")
+    cluster.add_argument("--episodes", type=int, default=100, help="measured in each round (default: 100)")
+    cluster.add_argument("--repeat", type=int, default=2, help="rounds; the best counts (default: 2)")
     learn = add("learn", _bench_learn, "an update as padded rows, packed rows and comb")
     learn.add_argument("--pages", type=int, nargs="+", default=[300, 1000, 3000], help="tokens of a page")
     learn.add_argument("--lora-rank", type=int, default=16, help="0 trains all parameters (default: 16)")
-    learn.add_argument("--repeat", type=int, default=2, help="measurements of each; the best counts (default: 2)")
+    learn.add_argument("--repeat", type=int, default=1, help="measurements of each; the best counts (default: 1)")
 
 
 def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
@@ -211,25 +220,27 @@ def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     preset = "quick" if name == "train" else "study" if name.startswith("study ") else None
     config = load_config(options.config or preset, options.set, name)
     if options.dry_run:
-        _print_plan(config, name)
+        from clickgrad.recipes.dry_run import resolved
+
+        print(resolved(config, name, getattr(options, "policy", None)), end="")
+    elif int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        _run_as_one_of_several(name, lambda: print(recipe(config, options)))
     else:
         print(recipe(config, options))
     return DONE
 
 
-def _print_plan(config: Config, command: str) -> None:
-    import tomli_w
+def _run_as_one_of_several(name: str, run: Callable[[], None]) -> None:
+    """Under `torchrun`: the first process runs the recipe, the others learn with it."""
+    if name not in TRAINING:
+        raise UserError(f"`clickgrad {name}` trains nothing: start it without torchrun")
+    from clickgrad.recipes.training import dismiss_crew, follow_orders
 
-    from clickgrad.config import READ_BY
-    from clickgrad.recipes.wiring import chosen_tasks
-
-    print(f"# clickgrad {command}")
-    tasks = chosen_tasks(config, "all") if "tasks" in READ_BY[command] else ()
-    for split in ("demo", "train", "test") if tasks else ():
-        print(f"# {split} tasks to choose from: {sum(task.split == split for task in tasks)}")
-    print(
-        tomli_w.dumps({name: value for name, value in config.model_dump().items() if name in READ_BY[command]}), end=""
-    )
+    if os.environ.get("RANK") == "0":
+        run()
+        dismiss_crew()
+    else:
+        follow_orders()
 
 
 def _train(config: Config, options: argparse.Namespace) -> str:
@@ -383,12 +394,29 @@ def _bench_browser(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _bench_cluster(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.bench.cluster import bench_cluster
+    from clickgrad.recipes.bench.figures import told
+
+    print(told(bench_cluster(options.episodes, options.repeat, quiet=options.json), options.json))
+    return DONE
+
+
 def _bench_learn(options: argparse.Namespace) -> int:
     from clickgrad.recipes.bench.figures import told
     from clickgrad.recipes.bench.learn import bench_learn
 
     for figures in bench_learn(options.pages, options.lora_rank, options.repeat, quiet=options.json):
-        print(told(figures, options.json))
+        print(told(figures, options.json), flush=True)
+    return DONE
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from clickgrad.recipes.planning.plan import make_plan
+    from clickgrad.recipes.planning.telling import told
+
+    plan = make_plan(read_plan_options(options))
+    print(json.dumps(plan.plain()) if options.json else told(plan))
     return DONE
 
 

@@ -25,12 +25,21 @@ class ModelSection(Section):
     context_tokens: int = Field(0, ge=0)  # the longest prompt with its reply; 0 is all that the model can read
 
 
+class EachSection(Section):
+    """How many tasks of every template the splits have. All three, or none: then it is the suite's own number."""
+
+    train: int = Field(0, ge=0)
+    test: int = Field(0, ge=0)
+    demo: int = Field(0, ge=0)
+
+
 class TasksSection(Section):
     suite: str = "pocket"  # or the path of a JSON file of tasks
     seed: int = 0  # of the universe
     sites: list[str] = []  # only tasks on these; empty means all
     templates: list[str] = []  # only these; empty means all
     max_expert_turns: int = Field(0, ge=0)  # only tasks that an expert does in so many turns; 0 means all
+    each: EachSection = EachSection()  # of pocket: another number of instances
 
 
 class AgentSection(Section):
@@ -45,6 +54,7 @@ class AgentSection(Section):
 class RolloutSection(Section):
     concurrency: int = Field(16, ge=1)
     browsers: int = Field(1, ge=1)  # that the episodes are spread over; more help only where there are many cores
+    site_sessions: int = Field(0, ge=0)  # episodes at once on a site, where its host bears no more; 0 is no limit
     retries: int = Field(2, ge=0)
     episode_s: float = Field(600.0, gt=0)
     reply_s: float = Field(300.0, gt=0)
@@ -102,6 +112,12 @@ class EvaluateSection(Section):
     temperature: float = Field(0.0, ge=0)  # 0 is greedy
 
 
+class TrainSection(Section):
+    """Of the run as a whole."""
+
+    start_limit: int = Field(0, ge=0)  # tasks on which the model is evaluated before cloning; 0 means all
+
+
 class ChatSection(Section):
     """Of policies named chat:<model>. Their key comes from the environment alone: OPENAI_API_KEY."""
 
@@ -134,6 +150,24 @@ class TurnsSection(Section):
     limits: list[Annotated[int, Field(ge=1)]] = [2, 4, 6]  # below agent.max_turns, at which episodes are sampled
 
 
+class ClusterSection(Section):
+    """Growing beyond one machine. Without an address nothing of Ray is even imported."""
+
+    address: str = ""  # of a Ray cluster: auto, ray://<host>:10001, <host>:6379; or local, this machine alone
+    workers: int = Field(0, ge=0)  # browser workers; 0 is as many as the cluster's cores carry, as nodes come and go
+    worker_cpus: float = Field(1.0, gt=0)  # that Ray sets aside for one
+    worker_episodes: int = Field(4, ge=1)  # at once in one worker; rollout.concurrency bounds all together
+    engines: int = Field(1, ge=1)
+    engine_cpus: float = Field(1.0, ge=0)
+    engine_gpus: float = Field(0.0, ge=0)
+    learners: int = Field(1, ge=1)  # processes that share the weights of the policy in training
+    learner_cpus: float = Field(1.0, ge=0)
+    learner_gpus: float = Field(0.0, ge=0)
+    start_s: float = Field(300.0, gt=0)  # to wait for room, and for a worker when none is there
+    update_s: float = Field(3600.0, gt=0)  # after which the learner counts as hung
+    restarts: int = Field(3, ge=0)  # of the learner, after a loss
+
+
 class LogSection(Section):
     """Besides metrics.jsonl, which is always written."""
 
@@ -151,23 +185,25 @@ class Config(Section):
     clone: CloneSection = CloneSection()
     reinforce: ReinforceSection = ReinforceSection()
     evaluate: EvaluateSection = EvaluateSection()
+    train: TrainSection = TrainSection()
     chat: ChatSection = ChatSection()
     judge: JudgeSection = JudgeSection()
     thinking: ThinkingSection = ThinkingSection()
     turns: TurnsSection = TurnsSection()
+    cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
 
 
 COMMON = ("seed", "model", "tasks", "agent", "rollout")
 READ_BY = {  # which sections a command looks at; `--set` on any other would be silent, so it is refused
     "demos": ("seed", "tasks", "agent", "rollout", "clone", "chat"),
-    "clone": (*COMMON, "lora", "clone", "chat", "log"),
-    "reinforce": (*COMMON, "lora", "reinforce", "log"),
-    "evaluate": (*COMMON, "evaluate", "chat", "judge"),
+    "clone": (*COMMON, "lora", "clone", "chat", "log", "cluster"),
+    "reinforce": (*COMMON, "lora", "reinforce", "log", "cluster"),
+    "evaluate": (*COMMON, "evaluate", "chat", "judge", "cluster"),
     "prove": ("seed", "tasks", "agent", "rollout", "evaluate"),
     "replay": ("tasks", "agent", "rollout"),
     "run": ("seed", "model", "agent", "rollout", "chat"),
-    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate", "chat", "log"),
+    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate", "train", "chat", "log", "cluster"),
     "study start": (*COMMON, "lora", "clone", "reinforce", "evaluate", "chat", "judge", "thinking", "log"),
     "study format": (*COMMON, "evaluate", "chat", "judge", "thinking"),
     "study turns": (*COMMON, "evaluate", "chat", "judge", "turns"),

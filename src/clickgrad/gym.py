@@ -19,7 +19,7 @@ import string
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Literal, TypeVar
 
 try:
@@ -34,10 +34,11 @@ from clickgrad.browser.render import Rendering
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError, WorldError
 from clickgrad.recipes.wiring import chosen_tasks, open_venue
-from clickgrad.rollout.episode import notice_of, unjudged_because
+from clickgrad.rollout.episode import unjudged_because
+from clickgrad.rollout.reading import told_after
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
-from clickgrad.types import Action, Exit, Observation, Outcome, Split, Task, Unparsable
+from clickgrad.types import Exit, Observation, Outcome, Split, Task, Unparsable
 
 T = TypeVar("T")
 LONGEST = 1_000_000
@@ -176,7 +177,7 @@ class _Episode:
         if not isinstance(action, Exit | Unparsable):
             await self._visit.session.perform(action)
         self._turns_left -= 1
-        page = await self._observe(action)
+        page = told_after(action, await self._visit.session.observe())
         terminated = isinstance(action, Exit) or self._visit.over()
         truncated = not terminated and self._turns_left == 0
         answer = action.message if isinstance(action, Exit) else None
@@ -195,12 +196,6 @@ class _Episode:
 
     async def end(self) -> None:
         await self._stack.aclose()
-
-    async def _observe(self, action: Action | Unparsable) -> Observation:
-        assert self._visit
-        page = await self._visit.session.observe()
-        notice = notice_of(action)
-        return replace(page, notice=notice) if notice else page
 
     async def _reward(self, answer: str | None) -> float:
         assert self._visit

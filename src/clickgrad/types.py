@@ -173,6 +173,7 @@ class Observation:
     tabs: tuple[str, ...] = ()  # titles of the open tabs
     tab: int = 0
     notice: str = ""  # what became of the last action, when that is worth saying
+    first: int = 0  # of `lines`, the one the model is shown first: the agent has scrolled past those before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +301,7 @@ class Prompt:
     observation: Observation
     messages: tuple[Message, ...]
     ids: tuple[int, ...] = ()
+    cut: int | None = None  # of the observation's lines, the first that had no room below; None when all are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +326,7 @@ class Completion:
     logprobs: tuple[float, ...]
     finish: Finish
     policy_version: int
+    drawn_logprobs: tuple[float, ...] | None = None  # under what was drawn from, where top_p cut it; None: the same
 
 
 # --- rollout --------------------------------------------------------------------------------------------------------
@@ -338,6 +341,7 @@ class Turn:
     policy_s: float = 0.0
     browser_s: float = 0.0
     screenshot: str | None = None  # file name inside the run folder
+    paged: bool = False  # the action only moved on through the page's lines; the browser was left alone
 
 
 class End(StrEnum):
@@ -350,7 +354,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    episode: str  # unique within a run; says where the episode belongs, e.g. "step-0003/group-01/member-5/try-0"
+    episode: str  # unique within a run; says where the episode belongs, e.g. "step-0003/task-00012/member-5/try-0"
     task: Task
     seed: int
     turns: tuple[Turn, ...]

@@ -135,3 +135,8 @@ async def chromium(anyio_backend: str, hosts: dict[str, str]) -> AsyncIterator[B
 @pytest.fixture
 def fake() -> FakeBrowser:
     return FakeBrowser(FAKE_SITE)
+
+
+@pytest.fixture
+def fake_html() -> FakeBrowser:
+    return FakeBrowser(FAKE_SITE, "html")

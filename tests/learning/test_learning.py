@@ -6,6 +6,7 @@ Four links, one of them right. The tiny model starts as cloned from all four, so
 from __future__ import annotations
 
 import asyncio
+import copy
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,10 +19,11 @@ from clickgrad.browser import FakeElement, FakePage
 from clickgrad.learn.samples import grpo_samples
 from clickgrad.learn.step import grpo_step, make_optimizer
 from clickgrad.learn.trainee import Trainee
+from clickgrad.policy.models import LoadedModel
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.types import Observation, Trajectory, UrlCheck
 
 NAMES = ("Apples", "Bread", "Cheese", "Dates")
@@ -29,19 +31,26 @@ HOME = FakePage("Home", tuple(FakeElement("link", name, to=f"http://toy/{name}")
 SITE = {"http://toy/": HOME} | {f"http://toy/{name}": FakePage(name, (name,)) for name in NAMES}
 TASK = replace(make_task(intent="Open the cheese."), checks=(UrlCheck("toy", "/Cheese"),))
 REPLIES = [f'do(action="Click", element="{number}")' for number in range(4)]
-GROUPS, GROUP_SIZE, STEPS = 6, 16, 100
+GROUPS, GROUP_SIZE, STEPS = 6, 16, 80
 LR, KL_BETA = 5e-4, 0.02  # small steps: noise grows with the root of their number, the signal with the number
 
 Rewards = Callable[[Sequence[float | None], random.Random], Sequence[float | None]]
 
 
-def run_training(seed: int, see_rewards: Rewards) -> list[float]:
-    """Success of the sampled episodes, step by step."""
+@pytest.fixture(scope="module")
+def cloned() -> LoadedModel:
+    """The start of every run."""
     page = Observation("http://toy/", "Home", tuple(f"link {name} [{n}]" for n, name in enumerate(NAMES)), ())
     texts = [*REPLIES, *page.lines, "Task: Open the cheese.", "Page: toy/"] * 20
     loaded = tiny_model(tiny_tokenizer(texts))
+    teach(loaded, PromptBuilder(loaded.tokenizer, "plain", "short"), TASK, page, REPLIES)
+    return loaded
+
+
+def run_training(cloned: LoadedModel, seed: int, see_rewards: Rewards) -> list[float]:
+    """Success of the sampled episodes, step by step."""
+    loaded = replace(cloned, model=copy.deepcopy(cloned.model))
     builder = PromptBuilder(loaded.tokenizer, "plain", "short")
-    teach(loaded, builder, TASK, page, REPLIES)
     trainee = Trainee(loaded, 0, 1, seed, with_reference=True)
     trainee.refresh_sampler()
     optimizer = make_optimizer(trainee.model, LR)
@@ -52,7 +61,12 @@ def run_training(seed: int, see_rewards: Rewards) -> list[float]:
     def sample(step: int) -> list[Trajectory]:
         slots = [Slot(f"step-{step}/{n}", TASK, seed) for n in range(GROUPS * GROUP_SIZE)]
         filled = fill_slots(
-            slots, agent, FakeVenue(SITE), concurrency=len(slots), retries=0, stored={}, on_end=lambda trajectory: None
+            slots,
+            player(agent, FakeVenue(SITE)),
+            concurrency=len(slots),
+            retries=0,
+            stored={},
+            on_end=lambda trajectory: None,
         )
         return asyncio.run(filled)
 
@@ -78,14 +92,14 @@ def last(successes: list[float]) -> float:
 
 
 @pytest.mark.timeout(300)
-def test_true_rewards_teach_the_task() -> None:
-    successes = run_training(seed=1, see_rewards=lambda rewards, rng: rewards)
+def test_true_rewards_teach_the_task(cloned: LoadedModel) -> None:
+    successes = run_training(cloned, seed=1, see_rewards=lambda rewards, rng: rewards)
     assert successes[0] < 0.6, "the start must leave something to learn"
     assert last(successes) > 0.9, successes
 
 
 @pytest.mark.timeout(300)
-def test_shuffled_rewards_leave_it_at_chance() -> None:
+def test_shuffled_rewards_leave_it_at_chance(cloned: LoadedModel) -> None:
     """Chance is 1/4. Averaged over seeds: one run may drift anywhere, all of them together must not."""
-    ends = [last(run_training(seed, shuffled)) for seed in range(3)]
+    ends = [last(run_training(cloned, seed, shuffled)) for seed in range(3)]
     assert 0.1 < sum(ends) / len(ends) < 0.4, ends

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from commands import run
+from commands import call, run
 
 from clickgrad.rollout.store import TrajectoryFile
 
@@ -39,7 +39,7 @@ def assert_mistake(done: subprocess.CompletedProcess[str], *parts: str) -> None:
     ],
 )
 def test_a_wrong_option_is_named(tmp_path: Path, setting: str, parts: tuple[str, ...]) -> None:
-    assert_mistake(run(["train", "--set", setting], tmp_path), *parts)
+    assert_mistake(call(["train", "--set", setting], tmp_path), *parts)
 
 
 def test_an_option_the_command_does_not_read_is_refused(tmp_path: Path) -> None:
@@ -56,27 +56,27 @@ def test_an_option_the_command_does_not_read_is_refused(tmp_path: Path) -> None:
 )
 def test_a_wrong_config_file_is_named(tmp_path: Path, text: str, part: str) -> None:
     (tmp_path / "bad.toml").write_text(text)
-    assert_mistake(run(["train", "--config", "bad.toml"], tmp_path), part)
+    assert_mistake(call(["train", "--config", "bad.toml"], tmp_path), part)
 
 
 def test_a_missing_config_file_names_the_presets(tmp_path: Path) -> None:
-    assert_mistake(run(["train", "--config", "none.toml"], tmp_path), "config none.toml", "a preset (", "quick")
+    assert_mistake(call(["train", "--config", "none.toml"], tmp_path), "config none.toml", "a preset (", "quick")
 
 
 def test_a_missing_model_is_named(tmp_path: Path) -> None:
-    done = run(["evaluate", "--policy", "torch:/no/such/model", *QUICK], tmp_path)
+    done = call(["evaluate", "--policy", "torch:/no/such/model", *QUICK], tmp_path)
     assert_mistake(done, "'/no/such/model' not found", "give a transformers folder")
 
 
 def test_an_unknown_policy_is_named(tmp_path: Path) -> None:
     assert_mistake(
-        run(["evaluate", "--policy", "oracle", *QUICK], tmp_path), "unknown policy 'oracle'", "scripted:expert"
+        call(["evaluate", "--policy", "oracle", *QUICK], tmp_path), "unknown policy 'oracle'", "scripted:expert"
     )
 
 
 def test_an_unknown_suite_or_template_is_named(tmp_path: Path) -> None:
-    assert_mistake(run(["tasks", "--suite", "webshop"], tmp_path), "unknown suite 'webshop'", "pocket")
-    done = run(["train", "--dry-run", "--set", 'tasks.templates=["shop.fly"]'], tmp_path)
+    assert_mistake(call(["tasks", "--suite", "webshop"], tmp_path), "unknown suite 'webshop'", "pocket")
+    done = call(["train", "--dry-run", "--set", 'tasks.templates=["shop.fly"]'], tmp_path)
     assert_mistake(done, "tasks.templates: no 'shop.fly' in pocket", "shop.add_to_cart")
 
 
@@ -91,7 +91,7 @@ def test_an_unknown_suite_or_template_is_named(tmp_path: Path) -> None:
 )
 def test_a_malformed_task_file_is_named(tmp_path: Path, text: str, part: str) -> None:
     (tmp_path / "tasks.json").write_text(text)
-    assert_mistake(run(["tasks", "--suite", "tasks.json"], tmp_path), "tasks.json", part)
+    assert_mistake(call(["tasks", "--suite", "tasks.json"], tmp_path), "tasks.json", part)
 
 
 def test_a_malformed_trajectory_file_is_named_and_kept(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_malformed_trajectory_file_is_named_and_kept(tmp_path: Path) -> None:
     rubbish = zstandard.compress(b'{"format": 2, "trajectory": 7}')
     path.write_bytes(rubbish)
     assert_mistake(
-        run(["demos", "--out", path], tmp_path), "demos.jsonl.zst: record 0 is malformed", "move the file away"
+        call(["demos", "--out", path], tmp_path), "demos.jsonl.zst: record 0 is malformed", "move the file away"
     )
     assert path.read_bytes() == rubbish
 
@@ -118,18 +118,18 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert_mistake(run(["serve", "--port", str(port)], tmp_path), str(port), "in use")
+        assert_mistake(call(["serve", "--port", str(port)], tmp_path), str(port), "in use")
 
 
 def test_no_browser_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLICKGRAD_CHROMIUM", "/no/such/browser")
-    done = run(["evaluate", "--policy", "scripted:noop", *QUICK], tmp_path)
+    done = call(["evaluate", "--policy", "scripted:noop", *QUICK], tmp_path)
     assert_mistake(done, "/no/such/browser")
 
 
 def test_a_run_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    done = run(["evaluate", "--policy", "scripted:noop", "--run", "file/run", *QUICK], tmp_path)
+    done = call(["evaluate", "--policy", "scripted:noop", "--run", "file/run", *QUICK], tmp_path)
     assert_mistake(done, "cannot write to the run folder file/run", "--run")
 
 
@@ -157,7 +157,7 @@ def test_a_full_disk_loses_nothing_that_was_finished(tmp_path: Path) -> None:
         kept = TrajectoryFile(small / "run" / "trajectories" / "evaluate.jsonl.zst").read()
         assert 1 <= len(kept) < 72
         shutil.rmtree(small / "run" / "screenshots")
-        again = run([*command, "--set", "rollout.concurrency=1"], tmp_path)
+        again = call([*command, "--set", "rollout.concurrency=1"], tmp_path)
         assert f"evaluate: {len(kept) + 1}/72" in again.stdout
     finally:
         subprocess.run(["umount", small], check=True)
@@ -165,8 +165,8 @@ def test_a_full_disk_loses_nothing_that_was_finished(tmp_path: Path) -> None:
 
 def test_other_options_in_an_old_folder_are_refused(tmp_path: Path) -> None:
     command = ["evaluate", "--policy", "scripted:noop", *QUICK]
-    assert run(command, tmp_path).returncode == 0
-    done = run([*command, "--set", "agent.max_turns=3"], tmp_path)
+    assert call(command, tmp_path).returncode == 0
+    done = call([*command, "--set", "agent.max_turns=3"], tmp_path)
     assert_mistake(done, "agent.max_turns = 8, not 3", "--run")
 
 

@@ -15,7 +15,7 @@ from clickgrad.browser import Browser, find_chromium
 from clickgrad.errors import BrowserError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.types import Click, Completion, End, PageCheck, Prompt, Sampling, Task, Trajectory
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(find_chromium() is None, reason="no Chromium on this machine")]
@@ -68,7 +68,9 @@ async def play(
     slots = [Slot(f"slot-{number}", task, seed=0) for number in range(episodes)]
     tries: list[Trajectory] = []
     venue = SiteVenue(browser)
-    filled = await fill_slots(slots, agent, venue, concurrency=at_once, retries=2, stored={}, on_end=tries.append)
+    filled = await fill_slots(
+        slots, player(agent, venue), concurrency=at_once, retries=2, stored={}, on_end=tries.append
+    )
     return filled, tries
 
 

@@ -7,7 +7,7 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from clickgrad.rollout.store import TrajectoryFile
 
 GROUPS, SIZE, STEPS = 2, 4, 3
 EPISODES = GROUPS * SIZE
+NOTHING: Mapping[str, object] = {}
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.filterwarnings("default")]  # Ray warns of its own affairs
 
@@ -64,7 +65,9 @@ def nodes() -> Iterator[Nodes]:
     started.cluster.shutdown()
 
 
-def configured(coin: Path, nodes: Nodes | None, command: str = "reinforce", **more: object) -> Config:
+def configured(
+    coin: Path, nodes: Nodes | None, command: str = "reinforce", more: Mapping[str, object] = NOTHING
+) -> Config:
     settings = {
         "tasks.suite": coin / "tasks.json",
         "model.path": coin / "model",
@@ -125,7 +128,7 @@ def test_nodes_are_lost_in_a_rollout_and_in_an_update_and_the_weights_are_those_
         when(lambda: 2 <= len(stored(run, 1)) < EPISODES, lambda: nodes.kill("ray::Worker")),
         when(lambda: len(stored(run, 2)) >= EPISODES, lambda: nodes.kill("ray::RayTrainWorker")),
     ]
-    model = reinforce(configured(coin, nodes, **{"cluster.workers": 2}), str(coin / "model"), run)
+    model = reinforce(configured(coin, nodes, more={"cluster.workers": 2}), str(coin / "model"), run)
     for watch in watches:
         watch.join(10)
         assert not watch.is_alive()
@@ -179,6 +182,6 @@ def test_a_cluster_that_is_not_there_is_one_line() -> None:
 
 def test_a_stage_that_cannot_open_is_told_with_its_reason(coin: Path, tmp_path: Path, nodes: Nodes) -> None:
     nodes.add(cpus=2)
-    config = configured(coin, nodes, "evaluate", **{"tasks.suite": "webarena"})
+    config = configured(coin, nodes, "evaluate", {"tasks.suite": "webarena"})
     with pytest.raises((UserError, InfraError), match="WA_"):
         evaluate(config, "scripted:noop", tmp_path / "none")

@@ -14,7 +14,7 @@ from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.tasks.suites import load_tasks
 from clickgrad.types import Completion, Observation, Sampling, Trajectory
 
@@ -39,7 +39,7 @@ def test_sampler_logprobs_equal_recomputed_ones(config: Config, smollm2: LoadedM
     slots = [Slot(f"{task.id}/{member}", task, 0) for task in tasks for member in range(3)]
     ended: list[Trajectory] = []
     with asyncio.Runner() as runner, open_venue(config, runner) as venue:
-        runner.run(fill_slots(slots, agent, venue, concurrency=6, retries=0, stored={}, on_end=ended.append))
+        runner.run(fill_slots(slots, player(agent, venue), concurrency=6, retries=0, stored={}, on_end=ended.append))
     engine.close()
     assert all(trajectory.error is None for trajectory in ended)
     samples = [sample for trajectory in ended for sample in clone_samples(trajectory)]

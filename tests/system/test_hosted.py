@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import run
+from commands import call
 from fake_endpoint import KEY, FakeEndpoint, reply, serving
 from starlette.responses import Response
 
@@ -52,7 +52,7 @@ def test_a_hosted_model_is_evaluated_and_what_it_cost_is_printed(fake: FakeEndpo
         "--set",
         "chat.output_price=10",
     )
-    done = run(["evaluate", "--policy", "chat:fake", "--run", "run", *QUICK, *thinking], tmp_path)
+    done = call(["evaluate", "--policy", "chat:fake", "--run", "run", *QUICK, *thinking], tmp_path)
     assert done.returncode == 0, done.stderr
     # 2 x 100 tokens in at 2.5 and 2 x 10 out at 10, per million
     assert "chat:fake: 2 requests (0 repeated), 200 tokens in, 20 tokens out; cost 0.0007" in done.stdout
@@ -66,7 +66,7 @@ def test_demonstrations_are_explained_by_a_hosted_model(fake: FakeEndpoint, tmp_
     fake.answers = [reply("<think> I see what to do. </think> go on")]
     settings = ("clone.remarks=chat:fake", "clone.demos=2", "tasks.max_expert_turns=2", "agent.reply_format=thinking")
     flags = [word for setting in settings for word in ("--set", setting)]
-    done = run(["demos", "--out", "demos.jsonl.zst", *flags], tmp_path)
+    done = call(["demos", "--out", "demos.jsonl.zst", *flags], tmp_path)
     assert done.returncode == 0, done.stderr
     turns = [turn for one in TrajectoryFile(tmp_path / "demos.jsonl.zst").read() for turn in one.turns]
     assert turns

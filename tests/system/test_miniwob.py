@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import call
 from miniwob_look import fault_of
 
 from clickgrad.config import Config, load_config
@@ -68,7 +68,7 @@ def test_scripts_earn_the_full_reward_and_doing_nothing_earns_none(config: Confi
 
 
 def test_the_command_evaluates_the_suite_and_keeps_what_each_page_asked_for(tmp_path: Path) -> None:
-    done = run(["evaluate", "--policy", "scripted:expert", "--set", "tasks.suite=miniwob", "--set", "evaluate.limit=3",
+    done = call(["evaluate", "--policy", "scripted:expert", "--set", "tasks.suite=miniwob", "--set", "evaluate.limit=3",
                 "--set", 'tasks.templates=["click-test-2"]', "--json"], tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["success"]["passed"] == 3
@@ -78,7 +78,7 @@ def test_the_command_evaluates_the_suite_and_keeps_what_each_page_asked_for(tmp_
 
 
 def test_a_page_without_a_script_is_the_users_mistake(tmp_path: Path) -> None:
-    done = run(["evaluate", "--policy", "scripted:expert", "--set", "tasks.suite=miniwob", "--set", "evaluate.limit=1",
+    done = call(["evaluate", "--policy", "scripted:expert", "--set", "tasks.suite=miniwob", "--set", "evaluate.limit=1",
                 "--set", 'tasks.templates=["drag-box"]'], tmp_path)  # fmt: skip
     assert done.returncode == 2
     assert "no scripted expert for the template 'drag-box'" in done.stderr

@@ -14,16 +14,18 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import run
+from commands import call, run
+from documents import DOCS, blocks
 
 from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.codec import to_plain
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.gym import ClickgradEnv
 from clickgrad.policy.scripted import ExpertPolicy, FixedPolicy
 from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.episode import Agent, Limits, run_episode
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue
 from clickgrad.tasks import load_tasks
@@ -69,7 +71,7 @@ def test_the_documents_first_commands_do_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     said = []
     for line in BLOCKS[0][1].splitlines():
-        done = run(shlex.split(line)[1:], tmp_path)
+        done = call(shlex.split(line)[1:], tmp_path)
         assert done.returncode == 0, (line, done.stderr)
         said.append(done.stdout)
     assert len(said) == 4
@@ -78,6 +80,9 @@ def test_the_documents_first_commands_do_what_it_says(tmp_path: Path) -> None:
     assert ": 0 faults" in said[1]
     assert "5 demonstrations with 16 turns" in said[2]
     assert "5 of 5 trajectories came out identical" in said[3]
+    example = json.loads(blocks(DOCS / "trajectory-format.md", "json")[0])["trajectory"]
+    recorded = next(one for one in TrajectoryFile(tmp_path / "todo.jsonl.zst").read() if one.task.id == "count.1")
+    assert to_plain(recorded) == example | {"prompt_format": recorded.prompt_format}
     demos = TrajectoryFile(tmp_path / "todo.jsonl.zst").read()
     assert {finding.name for demo in demos if demo.evidence for finding in demo.evidence.findings} == {
         "added",
@@ -169,7 +174,9 @@ def play(folder: Path, tasks: list[Task]) -> list[Trajectory]:
 
     async def fill(venue: Venue) -> None:
         ended.extend(
-            await fill_slots(slots, agent, venue, concurrency=4, retries=0, stored={}, on_end=lambda trajectory: None)
+            await fill_slots(
+                slots, player(agent, venue), concurrency=4, retries=0, stored={}, on_end=lambda trajectory: None
+            )
         )
 
     visit(folder, fill)

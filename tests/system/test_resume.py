@@ -6,10 +6,11 @@ import json
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import descendants, kill, none_left, run, start, wait_until
+from commands import call, descendants, kill, none_left, start, wait_until
 
 from clickgrad.rollout.store import TrajectoryFile
 
@@ -42,7 +43,7 @@ def stored(run_folder: Path, step: int) -> list[str]:
 
 
 def finish(coin: Path, tmp_path: Path, folder: str) -> Path:
-    done = run(reinforce(coin, folder), tmp_path)
+    done = call(reinforce(coin, folder), tmp_path)
     assert done.returncode == 0, done.stderr
     return tmp_path / folder
 
@@ -57,34 +58,33 @@ def never_killed(coin: Path, tmp_path: Path, like: Path) -> Path:
     return finish(coin, tmp_path, "straight")
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.05, 0.15])
-def test_killed_in_an_update_the_weights_come_out_bit_for_bit(coin: Path, tmp_path: Path, delay_s: float) -> None:
-    process = start(reinforce(coin, "killed"), tmp_path)
-    folder = tmp_path / "killed"
-    wait_until(lambda: len(stored(folder, 2)) == GROUPS * SIZE, process)
-    time.sleep(delay_s)  # not to wait for anything: to die at another place of the update
-    assert none_left(kill(process))
-    assert not (folder / "model").exists(), "killed too late to test anything"
-    before = stored(folder, 2)
-
-    finish(coin, tmp_path, "killed")
-    assert stored(folder, 2) == before
-    assert weights(folder) == weights(never_killed(coin, tmp_path, folder))
-
-
-def test_killed_in_a_rollout_finished_episodes_are_kept_and_only_missing_ones_sampled(
+@pytest.mark.timeout(300)
+def test_killed_in_three_updates_and_a_rollout_nothing_is_sampled_twice_and_the_weights_come_out_bit_for_bit(
     coin: Path, tmp_path: Path
 ) -> None:
-    process = start(reinforce(coin, "killed"), tmp_path)
     folder = tmp_path / "killed"
-    wait_until(lambda: 3 <= len(stored(folder, 2)) < GROUPS * SIZE - 2, process)
-    assert none_left(kill(process))
+
+    def die(happened: Callable[[], bool], delay_s: float = 0.0) -> None:
+        process = start(reinforce(coin, "killed"), tmp_path)
+        wait_until(happened, process)
+        time.sleep(delay_s)  # not to wait for anything: to die at another place of the update
+        assert none_left(kill(process))
+        assert not (folder / "model").exists(), "killed too late to test anything"
+
+    die(lambda: len(stored(folder, 1)) == GROUPS * SIZE, 0.15)
+    first = stored(folder, 1)
+    die(lambda: 3 <= len(stored(folder, 2)) < GROUPS * SIZE - 2)
     kept = stored(folder, 2)
+    die(lambda: len(stored(folder, 2)) == GROUPS * SIZE, 0.05)
+    second = stored(folder, 2)
+    die(lambda: len(stored(folder, 3)) == GROUPS * SIZE)
+    third = stored(folder, 3)
 
     finish(coin, tmp_path, "killed")
-    after = stored(folder, 2)
-    assert after[: len(kept)] == kept
-    assert len(after) == len({line.split()[0] for line in after}) == GROUPS * SIZE
+    assert [stored(folder, step) for step in range(1, STEPS + 1)] == [first, second, third]
+    assert second[: len(kept)] == kept
+    for episodes in (first, second, third):
+        assert len(episodes) == len({line.split()[0] for line in episodes}) == GROUPS * SIZE
     steps = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert [(row["step"], row["episodes"], row["crashed"]) for row in steps] == [
         (step, GROUPS * SIZE, 0) for step in range(1, STEPS + 1)
@@ -111,7 +111,7 @@ def test_interrupted_it_says_so_and_leaves_no_browser(coin: Path, tmp_path: Path
 def test_more_steps_go_on_from_where_it_ended(coin: Path, tmp_path: Path) -> None:
     folder = finish(coin, tmp_path, "longer")
     first = weights(folder)
-    more = run([*reinforce(coin, "longer"), "--set", f"reinforce.steps={STEPS + 1}"], tmp_path)
+    more = call([*reinforce(coin, "longer"), "--set", f"reinforce.steps={STEPS + 1}"], tmp_path)
     assert more.returncode == 0, more.stderr
     assert weights(folder) != first
     assert len((folder / "metrics.jsonl").read_text().splitlines()) == STEPS + 1

@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from commands import run
+from commands import call, run
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
@@ -66,7 +66,7 @@ def test_a_goal_is_run_told_and_kept(site: str, tmp_path: Path) -> None:
 def test_an_agent_that_does_not_stop_is_a_failure_and_other_hosts_stay_out(site: str, tmp_path: Path) -> None:
     (tmp_path / "replies.txt").write_text('do(action="Click", element="1")\ndo(action="Wait")\n')
     command = ["run", "Leave.", "--url", site, "--policy", "scripted:replies.txt", "--out", "kept.jsonl.zst"]
-    done = run([*command, "--set", "agent.max_turns=2"], tmp_path)
+    done = call([*command, "--set", "agent.max_turns=2"], tmp_path)
     assert done.returncode == 1
     assert "ended by turn_limit" in done.stderr
     assert "http://other.test/ could not be opened" in done.stdout
@@ -101,7 +101,7 @@ def test_a_folder_of_replies_without_any_is_told(tmp_path: Path) -> None:
 
 
 def test_the_plan_of_a_run_speaks_of_no_tasks(tmp_path: Path) -> None:
-    done = run(["run", "x", "--url", "http://127.0.0.1:8000/", "--dry-run"], tmp_path)
+    done = call(["run", "x", "--url", "http://127.0.0.1:8000/", "--dry-run"], tmp_path)
     assert done.returncode == 0
     assert "[agent]" in done.stdout
     assert "tasks" not in done.stdout

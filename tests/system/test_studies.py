@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import run
+from commands import call, run
 from tiny import save, tiny_model, tiny_tokenizer
 
 from clickgrad.report.paper import CAVEAT
@@ -44,12 +44,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def study(
-    place: Path, name: str, settings: dict[str, Any], *more: str, wait_s: float = 280
-) -> tuple[str, dict[str, Any]]:
+def study(place: Path, name: str, settings: dict[str, Any], *more: str) -> tuple[str, dict[str, Any]]:
     """What the terminal shows, and report.json."""
     sets = [part for option, value in settings.items() for part in ("--set", f"{option}={value}")]
-    done = run(["study", name, "--run", name, *sets, *more], place, wait_s)
+    done = call(["study", name, "--run", name, *sets, *more], place)
     assert done.returncode == 0, done.stderr
     assert CAVEAT in done.stdout
     assert CAVEAT in (place / name / "report.md").read_text()
@@ -117,7 +115,7 @@ def test_cuts_are_what_a_run_at_the_smaller_limit_comes_to(place: Path) -> None:
     at_two = {cut["episode"]: cut["reward"] for cut in cuts if cut["limit"] == 2}
 
     sets = [part for option, value in common.items() for part in ("--set", f"{option}={value}")]
-    direct = run(["evaluate", *expert, "--run", "direct", "--set", "agent.max_turns=2", *sets], place)
+    direct = call(["evaluate", *expert, "--run", "direct", "--set", "agent.max_turns=2", *sets], place)
     assert direct.returncode == 0, direct.stderr
     played = TrajectoryFile(place / "direct" / "trajectories" / "evaluate.jsonl.zst").read()
     assert at_two == {trajectory.episode: trajectory.reward for trajectory in played}
@@ -148,7 +146,7 @@ def test_the_small_size_runs_with_the_embedded_model(tmp_path: Path, name: str) 
     fewer = {"evaluate.limit": 6, "model.threads": 2}
     if name == "start":
         fewer |= {"clone.demos": 8, "reinforce.steps": 1, "reinforce.groups": 1, "reinforce.group_size": 4}
-    _, figures = study(tmp_path, name, fewer, wait_s=3000)
+    _, figures = study(tmp_path, name, fewer)
     plain = json.dumps(figures["ours"])
     assert '"n": 6' in plain
     assert '"infra_failed": 0' in plain

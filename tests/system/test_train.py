@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from commands import run
+from commands import call, run
 from tiny import save, tiny_model, tiny_tokenizer
 
 SETTINGS = {
     "model.path": "tiny",
     "model.threads": 1,
-    "tasks.max_expert_turns": 2,
     "agent.page_tokens": 300,
     "agent.max_turns": 2,
     "agent.max_new_tokens": 8,
@@ -54,7 +53,7 @@ def test_train_goes_through_all_stages_and_a_second_time_skips_them(tmp_path: Pa
 
     stamps = {path: path.stat().st_mtime_ns for path in folder.rglob("*.zst")}
     model = (folder / "reinforce" / "model" / "model.safetensors").stat().st_mtime_ns
-    second = run(train_command(), tmp_path)
+    second = call(train_command(), tmp_path)
     assert second.returncode == 0, second.stderr
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.zst")} == stamps
     assert (folder / "reinforce" / "model" / "model.safetensors").stat().st_mtime_ns == model
@@ -63,8 +62,8 @@ def test_train_goes_through_all_stages_and_a_second_time_skips_them(tmp_path: Pa
 def test_the_expert_passes_and_giving_up_fails(tmp_path: Path) -> None:
     common = ["--set", "evaluate.limit=6", "--set", "rollout.concurrency=2", "--set", "agent.max_turns=20"]
     common.append("--json")
-    expert = run(["evaluate", "--policy", "scripted:expert", "--run", "expert", *common], tmp_path)
-    noop = run(["evaluate", "--policy", "scripted:noop", "--run", "noop", *common], tmp_path)
+    expert = call(["evaluate", "--policy", "scripted:expert", "--run", "expert", *common], tmp_path)
+    noop = call(["evaluate", "--policy", "scripted:noop", "--run", "noop", *common], tmp_path)
     assert json.loads(expert.stdout)["success"]["passed"] == 6, expert.stderr
     assert json.loads(noop.stdout)["success"] == {
         "rate": 0.0, "passed": 0, "n": 6, "low": 0.0, "high": 0.3903, "infra_failed": 0, "unjudged": 0,

@@ -11,8 +11,10 @@ so the context of one reply is not a prefix of the next one's; docs/architecture
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -21,8 +23,11 @@ from clickgrad.errors import UserError
 from clickgrad.types import Click, Completion, Finish, Message, Observation, Prompt, Task
 
 PLACEHOLDER = "** Simplified html **"
-CUT = "… more below, scroll down"  # as a rendering says it of what is below the viewport: one mark to learn
+# As a rendering says it of what is beyond the viewport: one mark to learn for each direction.
+ABOVE = "… more above, scroll up"
+CUT = "… more below, scroll down"
 SystemPrompt = Literal["full", "short"]
+SEGMENTS_KEPT = 256  # a task is told every turn, a start page to every member of a group
 
 FORMATS = {
     "plain": "A line that starts with # is a remark; then the action.",
@@ -111,6 +116,7 @@ class PromptBuilder:
         self.reply_format: ReplyFormat = reply_format
         self._system = wording.format(verbs=", ".join(VERBS), format=FORMATS[reply_format])
         self._tokenizer = tokenizer
+        self._encode = lru_cache(SEGMENTS_KEPT)(tokenizer.encode) if tokenizer else None
         self._page_tokens = page_tokens
         self._frame = Frame.of(tokenizer) if tokenizer else None
         self._opening: tuple[int, ...] = ()
@@ -123,12 +129,14 @@ class PromptBuilder:
     @property
     def fingerprint(self) -> str:
         """Changes whenever the same episode would be told to the model in other tokens."""
-        told = (self._system, self._opening, self._placeholder, self._frame, self.reply_format, self._page_tokens, CUT)
+        wording = (self._system, self._opening, self._placeholder, self._frame, self.reply_format)
+        told = (*wording, self._page_tokens, CUT, ABOVE)
         return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
     def prompt(self, episode: str, task: Task, history: Sequence[Completion], observation: Observation) -> Prompt:
-        page = self._page(observation)
-        return Prompt(episode, task, observation, self._messages(task, history, page), self._ids(task, history, page))
+        page, cut = self._page(observation)
+        messages, ids = self._messages(task, history, page), self._ids(task, history, page)
+        return Prompt(episode, task, observation, messages, ids, cut)
 
     def reply(self, text: str) -> Completion:
         """A reply that was written, not sampled: as the policy would have had to sample it."""
@@ -165,28 +173,41 @@ class PromptBuilder:
         return (*messages, Message("user", prefix + page))
 
     def _ids(self, task: Task, history: Sequence[Completion], page: str) -> tuple[int, ...]:
-        if self._tokenizer is None or self._frame is None:
+        if self._encode is None or self._frame is None:
             return ()
-        ids = [*self._opening, *self._tokenizer.encode(_task_line(task))]
+        ids = [*self._opening, *self._encode(_task_line(task))]
         for past in history:
             ids += self._placeholder
             ids += past.ids
             # A reply that was cut lacks its end token: the frame supplies it, outside the loss.
             ids += self._frame.reply_to_user[1 if past.finish is Finish.STOP else 0 :]
-        ids += self._tokenizer.encode(page)
+        ids += self._encode(page)
         ids += self._frame.user_to_reply
         return tuple(ids)
 
-    def _page(self, observation: Observation) -> str:
-        """Without space at its end, which some templates would trim."""
-        lines = list(page_lines(observation))
-        if self._tokenizer is None:
-            return "\n".join(lines).rstrip()
-        cut = False
-        while len(lines) > 1 and len(self._tokenizer.encode("\n".join(lines))) > self._page_tokens:
-            lines = [*lines[: -2 if cut else -1], CUT]
-            cut = True
-        return "\n".join(lines).rstrip()
+    def _page(self, observation: Observation) -> tuple[str, int | None]:
+        """Without space at its end, which some templates would trim; and the first line that had no room."""
+        told = lines = page_lines(observation)
+        shown = len(lines)
+        top = shown - len(observation.lines) + observation.first  # where the page itself begins
+        if not self._has_room(lines):
+            shown = self._most(len(lines), lambda count: (*lines[:count], CUT))
+            told = (*lines[:shown], CUT)
+        if shown == top < len(lines):
+            # A line with no room of its own is told by its beginning, or nobody could ever scroll past it.
+            below = (CUT,) if top + 1 < len(lines) else ()
+            length = self._most(len(lines[top]), lambda count: (*lines[:top], f"{lines[top][:count]}…", *below))
+            if length > 0:
+                told, shown = (*lines[:top], f"{lines[top][:length]}…", *below), top + 1
+        cut = None if shown == len(lines) else observation.first + max(0, shown - top)
+        return "\n".join(told).rstrip(), cut
+
+    def _most(self, limit: int, told: Callable[[int], Sequence[str]]) -> int:
+        """The largest count below `limit` that leaves room, found by halving; 0 if none does."""
+        return max(0, bisect_left(range(limit), True, key=lambda count: not self._has_room(told(count))) - 1)
+
+    def _has_room(self, lines: Sequence[str]) -> bool:
+        return self._encode is None or len(self._encode("\n".join(lines))) <= self._page_tokens
 
 
 def _task_line(task: Task) -> str:
@@ -195,7 +216,13 @@ def _task_line(task: Task) -> str:
 
 
 def page_lines(observation: Observation) -> tuple[str, ...]:
-    """The page with what surrounds it: where we are, other tabs, what became of the last action."""
+    """The page, from the line the agent has scrolled to, under what surrounds it."""
+    above = (ABOVE,) if observation.first else ()
+    return (*surroundings(observation), *above, *observation.lines[observation.first :])
+
+
+def surroundings(observation: Observation) -> tuple[str, ...]:
+    """Where we are, other tabs, what became of the last action."""
     place = urlsplit(observation.url)
     where = f"Page: {place.netloc}{place.path}" + (f"?{place.query}" if place.query else "")
     lines = [where]
@@ -204,4 +231,4 @@ def page_lines(observation: Observation) -> tuple[str, ...]:
         lines.append("Tabs: " + ", ".join(tabs))
     if observation.notice:
         lines.append(f"Notice: {observation.notice}")
-    return (*lines, *observation.lines)
+    return tuple(lines)

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from math import log
 from typing import Any
 
 import torch
@@ -37,6 +38,7 @@ class Request:
     generator: torch.Generator
     sampled: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    drawn_logprobs: list[float] = field(default_factory=list)  # after top_p
     version: int = 0  # of the weights that drew its first token
 
     def settle(self, result: Completion | PolicyError) -> None:
@@ -235,9 +237,10 @@ class TorchEngine:
         temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in self._live])
         logprobs = torch.log_softmax(logits / temperatures[:, None], -1)
         for row, request in enumerate(self._live):
-            token = _draw(logprobs[row], request)
+            token, share = _draw(logprobs[row], request)
             request.sampled.append(token)
             request.logprobs.append(float(logprobs[row, token]))
+            request.drawn_logprobs.append(request.logprobs[-1] - log(share))
 
     def _is_complete(self, request: Request) -> bool:
         full = len(request.sampled) == request.sampling.max_new_tokens
@@ -247,17 +250,23 @@ class TorchEngine:
         stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids
         text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
         finish = Finish.STOP if stopped else Finish.LENGTH
-        request.settle(Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, request.version))
+        drawn = tuple(request.drawn_logprobs) if request.sampling.top_p < 1 and request.sampling.temperature else None
+        ids, logprobs = tuple(request.sampled), tuple(request.logprobs)
+        request.settle(Completion(text, ids, logprobs, finish, request.version, drawn))
 
 
-def _draw(logprobs: torch.Tensor, request: Request) -> int:
-    """A token of one row. top_p keeps the fewest tokens whose probabilities reach it."""
+def _draw(logprobs: torch.Tensor, request: Request) -> tuple[int, float]:
+    """A token of one row, and the probability of all that it was drawn among.
+
+    top_p keeps the fewest tokens whose probabilities reach it.
+    """
     sampling = request.sampling
     if sampling.temperature == 0:
-        return int(logprobs.argmax())
-    probabilities = logprobs.exp()
+        return int(logprobs.argmax()), 1.0
+    probabilities, share = logprobs.exp(), 1.0
     if sampling.top_p < 1:
         ordered, order = probabilities.sort(descending=True)
         outside = ordered.cumsum(0) - ordered >= sampling.top_p
         probabilities[order[outside]] = 0
-    return int(torch.multinomial(probabilities, 1, generator=request.generator))
+        share = float(probabilities.sum())
+    return int(torch.multinomial(probabilities, 1, generator=request.generator)), share

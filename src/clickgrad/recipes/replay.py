@@ -11,10 +11,10 @@ from clickgrad.config import Config
 from clickgrad.errors import InfraError, UserError
 from clickgrad.recipes.display import stage
 from clickgrad.recipes.wiring import open_venue
-from clickgrad.rollout.episode import notice_of
+from clickgrad.rollout.reading import told_after
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue, Visit
-from clickgrad.types import Exit, Observation, Trajectory, Unparsable
+from clickgrad.types import Exit, Observation, Trajectory, Turn, Unparsable
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,16 @@ class Diverged(Exception):
 
 async def play_again(trajectory: Trajectory, visit: Visit) -> AsyncIterator[int]:
     """The stored actions, each on the page it was chosen from; yields how many turns are done, after each of them."""
-    notice = ""
+    before: Turn | None = None
     for number, turn in enumerate(trajectory.turns, 1):
         page = await visit.session.observe()
-        page = replace(page, notice=notice) if notice else page
+        page = told_after(before.action, page, before.paged) if before else page
+        page = replace(page, first=turn.observation.first)  # the agent's own place in it, not the browser's doing
         if page != turn.observation:
             raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")
-        notice = notice_of(turn.action)
-        if not isinstance(turn.action, Exit | Unparsable):
+        if not turn.paged and not isinstance(turn.action, Exit | Unparsable):
             await visit.session.perform(turn.action)
+        before = turn
         yield number
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from clickgrad.agent.prompt import page_lines
+from clickgrad.agent.prompt import surroundings
 from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.pool import Browser
 from clickgrad.config import Config
@@ -62,8 +62,7 @@ class _Aloud:
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
         self._turns += 1
-        observation = prompt.observation
-        around = page_lines(observation)[: -len(observation.lines) or None]  # place, tabs and notice, without the page
+        around = surroundings(prompt.observation)
         say("\n   ".join([f"{self._turns:>2} {around[0]}", *around[1:]]))
         completion = await self._policy.complete(prompt, sampling)
         say("\n".join(f"   > {line}" for line in completion.text.strip().splitlines()))

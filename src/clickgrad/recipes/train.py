@@ -16,7 +16,8 @@ from clickgrad.report.page import RunReport, read_report
 def train(config: Config, run: Path) -> RunReport:
     """Each stage keeps its own folder and is passed over when its result is there: run it again after any kill."""
     with open_run(run, config, "train"):
-        start = evaluate(config, f"torch:{config.model.path}", run / "evaluate-start", "evaluate before cloning")
+        bare = f"torch:{config.model.path}"
+        start = evaluate(for_the_start(config), bare, run / "evaluate-start", "evaluate before cloning")
         say(f"before cloning: {start.success}")
         cloned = clone(config, run / "clone")
         after_clone = evaluate(config, str(cloned), run / "evaluate-clone", "evaluate after cloning")
@@ -26,3 +27,9 @@ def train(config: Config, run: Path) -> RunReport:
         report = read_report(run)
         report.save(run)
         return report
+
+
+def for_the_start(config: Config) -> Config:
+    """A model that was taught nothing rambles up to every limit: it takes longest, and few tasks show that it fails."""
+    limits = [limit for limit in (config.train.start_limit, config.evaluate.limit) if limit]
+    return config.model_copy(update={"evaluate": config.evaluate.model_copy(update={"limit": min(limits, default=0)})})

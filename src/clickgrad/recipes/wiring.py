@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from clickgrad.agent.prompt import PromptBuilder, Tokenizer
 from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.pool import Browser
-from clickgrad.config import Config
+from clickgrad.config import Config, TasksSection
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, noop_policy, replies_policy
@@ -21,6 +21,7 @@ from clickgrad.recipes.run_folder import MODEL
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.rollout.miniwob_venue import open_miniwob
 from clickgrad.rollout.venue import Venue, open_arena
+from clickgrad.tasks.pocket import TRAINED, Mix, mixed_tasks
 from clickgrad.tasks.suites import is_own_site, is_webarena, load_tasks
 from clickgrad.types import Split, Task
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:  # torch is loaded only by those who use a model
 
 def chosen_tasks(config: Config, split: Split | Literal["all"]) -> tuple[Task, ...]:
     wanted = config.tasks
+    if any(wanted.each.model_dump().values()):
+        return _drawn(wanted, split)
     tasks = load_tasks(wanted.suite, split, wanted.seed)
     _refuse_unknown("templates", wanted.templates, {task.template for task in tasks}, wanted.suite)
     _refuse_unknown("sites", wanted.sites, {site for task in tasks for site in task.sites}, wanted.suite)
@@ -43,6 +46,27 @@ def chosen_tasks(config: Config, split: Split | Literal["all"]) -> tuple[Task, .
     if not tasks:
         raise UserError(f"no task of {wanted.suite} ({split}) fits tasks.sites, templates and max_expert_turns")
     return tasks
+
+
+def _drawn(wanted: TasksSection, split: Split | Literal["all"]) -> tuple[Task, ...]:
+    """With `tasks.each`. What fits is drawn, not picked out: every template gives its full number."""
+    each = wanted.each
+    if wanted.suite != "pocket":
+        raise UserError(f"tasks.each: only pocket has more instances to draw, not {wanted.suite}; set tasks.each={{}}")
+    if not (each.train and each.test and each.demo):
+        raise UserError("tasks.each: give numbers for train, test and demo, or for none of them")
+    _refuse_unknown("templates", wanted.templates, {template.full_name for template in TRAINED}, wanted.suite)
+    _refuse_unknown("sites", wanted.sites, {site for template in TRAINED for site in template.on}, wanted.suite)
+    names = frozenset(
+        template.full_name
+        for template in TRAINED
+        if (not wanted.templates or template.full_name in wanted.templates)
+        and (not wanted.sites or set(template.on) <= set(wanted.sites))
+    )
+    if not names:
+        raise UserError("no template of pocket fits tasks.sites and templates")
+    mix = Mix(names, **each.model_dump(), max_turns=wanted.max_expert_turns)
+    return tuple(task for task in mixed_tasks(wanted.seed, mix) if split in ("all", task.split))
 
 
 def _refuse_unknown(option: str, wanted: Sequence[str], known: set[str], suite: str) -> None:

@@ -25,7 +25,7 @@ from clickgrad.report.episodes import Episode, final_tries
 from clickgrad.report.index import TrajectoryIndex, format_note
 from clickgrad.report.metrics import TIMES, read_rows
 from clickgrad.report.phases import NAMES, find_phases
-from clickgrad.report.runs import METRICS, TRAJECTORIES, RunFolder
+from clickgrad.report.runs import LOSSES, METRICS, TRAJECTORIES, RunFolder
 from clickgrad.report.stats import Pairs
 from clickgrad.report.summary import EvalReport, summarize_episodes
 
@@ -69,6 +69,7 @@ class RunReport:
     options: Mapping[str, Any]
     parts: tuple[Part, ...] = ()
     skipped: tuple[str, ...] = ()
+    losses: Rows = ()  # what a cluster lost, and what was done about it
     gain: Pairs | None = None  # of the last evaluation over the one before it
 
     def save(self, run: Path) -> None:
@@ -87,6 +88,7 @@ class RunReport:
             "versions": versions(),
             "options": self.options,
             "skipped": list(self.skipped),
+            "losses": list(self.losses),
         }
 
     def table(self) -> str:
@@ -126,6 +128,7 @@ class RunReport:
                 versions=versions(),
                 options=json.dumps(self.options, indent=2, default=str),  # TOML has dates
                 skipped=self.skipped,
+                losses=self.losses,
             )
         )
 
@@ -142,6 +145,11 @@ def read_report(run: Path) -> RunReport:
             name = TITLES.get(stage.name, stage.name.removeprefix("evaluate-"))
             evaluations.append((name, summarize_episodes(episodes)))
             played.append(episodes)
+    losses: list[Mapping[str, Any]] = []
+    for stage in [run, *sorted(path for path in run.iterdir() if path.is_dir())]:
+        rows, complaints = read_rows(stage / LOSSES, "kind")
+        losses += rows
+        skipped += complaints
     metrics: dict[str, Rows] = {"clone": (), "reinforce": ()}
     for stage in (run, run / "clone", run / "reinforce"):
         rows, complaints = read_rows(stage / METRICS)
@@ -155,6 +163,7 @@ def read_report(run: Path) -> RunReport:
         options=options,
         parts=_parts(run, metrics),
         skipped=tuple(skipped),
+        losses=tuple(losses),
         gain=compare(*played[-2:]).pairs if len(played) > 1 else None,
     )
 

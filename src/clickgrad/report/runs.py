@@ -11,6 +11,7 @@ from typing import Any
 from clickgrad.report.index import SUFFIX
 
 CONFIG, METRICS, TRAJECTORIES, SCREENSHOTS = "config.toml", "metrics.jsonl", "trajectories", "screenshots"
+LOSSES = "cluster.jsonl"  # what a cluster lost
 DEPTH = 4
 PASSED_OVER = {"model", "checkpoints", SCREENSHOTS, TRAJECTORIES, "skipped", "node_modules", "__pycache__"}
 

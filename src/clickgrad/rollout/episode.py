@@ -10,16 +10,16 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.errors import InfraError, PolicyError, TokenLimit
 from clickgrad.policy.protocol import Policy
+from clickgrad.rollout.reading import Reading
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
 from clickgrad.types import (
-    Action,
     BlockedHost,
     Completion,
     End,
@@ -119,15 +119,13 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
     """Turns until the agent stops or a limit does it."""
     limits, history = agent.limits, list[Completion]()
     deadline = time.monotonic() + limits.episode_s
-    notice = ""
+    reading = Reading()
     for index in range(limits.max_turns):
         if time.monotonic() > deadline:
             course.end = End.TIME_LIMIT
             return
         looked = time.monotonic()
-        observation = await visit.session.observe()
-        if notice:
-            observation = replace(observation, notice=notice)
+        observation = reading.show(await visit.session.observe())
         screenshot = await _screenshot(agent, visit, f"{episode}-{index:02d}")
         asked = time.monotonic()
         prompt = agent.builder.prompt(episode, task, history, observation)
@@ -139,13 +137,13 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         replied = time.monotonic()
         history.append(completion)
         action = parse(completion.text, agent.builder.reply_format)
-        notice = notice_of(action)
+        paged = reading.turn(action, prompt.cut)
         match action:
             case Exit(message):
                 course.end, course.answer = End.STOPPED, message
             case Unparsable():
                 pass
-            case _:
+            case _ if not paged:
                 await visit.session.perform(action)
         course.turns.append(
             Turn(
@@ -156,16 +154,12 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
                 policy_s=replied - asked,
                 browser_s=asked - looked + time.monotonic() - replied,
                 screenshot=screenshot,
+                paged=paged,
             )
         )
         if course.end is End.STOPPED or visit.over():
             course.end = End.STOPPED
             return
-
-
-def notice_of(action: Action | Unparsable) -> str:
-    """What the next observation says because of the reply itself; what the page says is the session's."""
-    return f"the last reply was no action: {action.reason}" if isinstance(action, Unparsable) else ""
 
 
 async def _ask(agent: Agent, prompt: Prompt, seed: int) -> Completion:

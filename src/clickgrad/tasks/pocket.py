@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from clickgrad.tasks.admin import ADMIN_TEMPLATES
@@ -10,7 +11,7 @@ from clickgrad.tasks.forum import FORUM_TEMPLATES
 from clickgrad.tasks.map import MAP_TEMPLATES
 from clickgrad.tasks.multi import MULTI_TEMPLATES
 from clickgrad.tasks.shop import SHOP_TEMPLATES
-from clickgrad.tasks.templates import Template, deal
+from clickgrad.tasks.templates import Template, deal, draw, splits_of
 from clickgrad.types import Split, Task
 
 TEMPLATES: tuple[Template, ...] = (
@@ -21,6 +22,8 @@ TEMPLATES: tuple[Template, ...] = (
     *MAP_TEMPLATES,
     *MULTI_TEMPLATES,
 )
+
+TRAINED = tuple(template for template in TEMPLATES if not template.unseen)
 
 # Test as in the paper (165), train (647) and demonstrations (1,186) in the same proportions.
 SHARES: dict[str, dict[Split, int]] = {
@@ -38,9 +41,41 @@ UNSEEN_EACH = 6  # tasks of every template kept out of training
 def pocket_tasks(seed: int) -> tuple[Task, ...]:
     tasks: list[Task] = []
     for site, shares in SHARES.items():
-        templates = [template for template in TEMPLATES if template.site == site and not template.unseen]
-        tasks.extend(deal(templates, seed, shares, "pocket"))
+        tasks.extend(deal(_trained_on(site), seed, shares, "pocket"))
     return tuple(tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Some templates of the suite, with numbers of their own: so many tasks of every template in each split."""
+
+    templates: frozenset[str]  # full names
+    train: int
+    test: int
+    demo: int
+    max_turns: int = 0  # of the expert; 0 is any number
+
+
+@cache
+def mixed_tasks(seed: int, mix: Mix) -> tuple[Task, ...]:
+    """Split by split, one of every template in turn: the first so many of a split are the same mix in small."""
+    each: dict[Split, int] = {"train": mix.train, "test": mix.test, "demo": mix.demo}
+    by_template = [
+        draw(template, seed, "pocket", _own_splits(template), each, mix.max_turns)
+        for template in TRAINED
+        if template.full_name in mix.templates
+    ]
+    of_split = ([[task for task in tasks if task.split == split] for tasks in by_template] for split in each)
+    return tuple(task for columns in of_split for turn in zip(*columns, strict=True) for task in turn)
+
+
+def _trained_on(site: str) -> list[Template]:
+    return [template for template in TRAINED if template.site == site]
+
+
+def _own_splits(template: Template) -> list[Split]:
+    among = _trained_on(template.site)
+    return splits_of(SHARES[template.site], among.index(template), len(among))
 
 
 @cache

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tiny import make_task, tiny_tokenizer
 
-from clickgrad.agent.prompt import CUT, PLACEHOLDER, Frame, PromptBuilder
+from clickgrad.agent.prompt import ABOVE, CUT, PLACEHOLDER, Frame, PromptBuilder
 from clickgrad.errors import UserError
 from clickgrad.policy.models import ChatTokenizer
 from clickgrad.types import Completion, Finish, Message, Observation
@@ -69,6 +71,43 @@ def test_a_long_page_is_cut_between_lines_and_says_so(tokenizer: ChatTokenizer) 
     assert all(line == f"link Home [{n}]" for n, line in enumerate(lines[1:-1]))
     assert 3 < len(lines) < 50
     assert len(tokenizer.encode("\n".join(lines))) <= 60
+
+
+def test_a_page_goes_on_where_it_was_cut(tokenizer: ChatTokenizer) -> None:
+    builder = PromptBuilder(tokenizer, "plain", "short", page_tokens=100)
+    lines = tuple(f"link Home [{n}]" for n in range(50))
+    whole, told, cut = page(*lines), list[str](), 0
+    for _ in range(50):
+        prompt = builder.prompt("e", make_task(), (), replace(whole, first=cut))
+        shown = prompt.messages[-1].content.split("\n")[2:]  # after the task and the address
+        assert len(tokenizer.encode("\n".join(["Page: toy/list?q=1", *shown]))) <= 100
+        told += [line for line in shown if line not in (ABOVE, CUT)]
+        assert (shown[0] == ABOVE, shown[-1] == CUT) == (cut > 0, prompt.cut is not None)
+        if prompt.cut is None:
+            break
+        cut = prompt.cut
+    assert tuple(told) == lines
+
+
+@pytest.mark.parametrize("below", [("after it",), ()])
+def test_a_line_that_has_no_room_of_its_own_is_told_by_its_beginning(
+    tokenizer: ChatTokenizer, below: tuple[str, ...]
+) -> None:
+    builder = PromptBuilder(tokenizer, "plain", "short", page_tokens=100)
+    whole = page("link Home [0]", "Home link " * 90, *below)
+    assert builder.prompt("e", make_task(), (), whole).cut == 1
+    prompt = builder.prompt("e", make_task(), (), replace(whole, first=1))
+    _, _, above, beginning, *rest = prompt.messages[-1].content.split("\n")
+    assert (above, rest, prompt.cut) == (ABOVE, [CUT] * len(below), 2 if below else None)
+    assert beginning.startswith("Home link Home link ")
+    assert beginning.endswith("…")
+    assert len(tokenizer.encode(prompt.messages[-1].content.partition("\n")[2])) <= 100
+
+
+def test_surroundings_without_end_leave_no_room_and_nothing_is_counted_as_told(tokenizer: ChatTokenizer) -> None:
+    builder = PromptBuilder(tokenizer, "plain", "short", page_tokens=60)
+    prompt = builder.prompt("e", make_task(), (), page("link Home [0]", notice="no " * 400))
+    assert (prompt.messages[-1].content, prompt.cut) == (f"Task: Choose.\nPage: toy/list?q=1\n{CUT}", 0)
 
 
 def test_the_notice_of_the_last_action_is_shown(tokenizer: ChatTokenizer) -> None:

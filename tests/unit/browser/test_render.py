@@ -7,7 +7,7 @@ import json
 import pytest
 from tiny import make_task, tiny_tokenizer
 
-from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.agent.prompt import ABOVE, CUT, PromptBuilder
 from clickgrad.browser.render import MORE_ABOVE, MORE_BELOW, Rendering, render
 from clickgrad.browser.snapshot import Control, Snapshot, Text, read_snapshot
 from clickgrad.types import Element, Observation
@@ -48,7 +48,7 @@ def test_an_item_is_one_line_in_either_rendering(item: Text | Control, outline: 
 @pytest.mark.parametrize("rendering", ["outline", "html"])
 def test_the_first_and_last_line_say_where_the_page_goes_on(rendering: Rendering) -> None:
     lines = render(Snapshot("http://shop/", "Shop", (LINK,), above=True, below=True), rendering)
-    assert (lines[0], len(lines), lines[-1]) == (MORE_ABOVE, 3, MORE_BELOW)
+    assert (lines[0], len(lines), lines[-1]) == (MORE_ABOVE, 3, MORE_BELOW) == (ABOVE, 3, CUT)
 
 
 def test_a_long_dropdown_is_cut_in_the_line_but_not_in_the_element() -> None:

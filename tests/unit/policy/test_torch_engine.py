@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -88,6 +89,27 @@ async def test_a_small_top_p_is_greedy(engine: TorchEngine) -> None:
     prompt = ask(prompt_ids(10))
     greedy = await engine.complete(prompt, Sampling(8, temperature=0))
     assert (await engine.complete(prompt, Sampling(8, top_p=1e-6, seed=9))).ids == greedy.ids
+
+
+async def test_top_p_has_logprobs_of_the_model_and_of_what_was_drawn_from(
+    engine: TorchEngine, loaded: LoadedModel
+) -> None:
+    """Worked out from a plain forward pass: the fewest tokens that reach top_p, renormalised."""
+    ids, top_p = prompt_ids(10), 0.6
+    reply = await engine.complete(ask(ids), Sampling(6, temperature=0.7, top_p=top_p, seed=5))
+    assert worst_error(loaded, ids, reply, temperature=0.7) < 1e-4
+    with torch.no_grad():
+        logits = loaded.model(torch.tensor([[*ids, *reply.ids]])).logits[0, len(ids) - 1 : -1]
+    assert reply.drawn_logprobs is not None
+    for row, token, drawn in zip(torch.softmax(logits / 0.7, -1), reply.ids, reply.drawn_logprobs, strict=True):
+        mass, kept = 0.0, 0
+        for probability in sorted(row.tolist(), reverse=True):
+            if mass >= top_p:
+                break
+            mass, kept = mass + probability, kept + 1
+        assert 1 < kept < len(row)
+        assert drawn == pytest.approx(math.log(float(row[token]) / mass), abs=1e-4)
+    assert (await engine.complete(ask(ids), Sampling(6, seed=5))).drawn_logprobs is None
 
 
 async def test_a_reply_ends_with_the_end_token_or_at_the_limit(engine: TorchEngine, loaded: LoadedModel) -> None:

@@ -17,7 +17,7 @@ from clickgrad.learn.samples import clone_samples, grpo_samples
 from clickgrad.recipes.clone import clone
 from clickgrad.recipes.hosted import open_chat
 from clickgrad.recipes.wiring import load_torch, make_agent, prompt_builder
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.types import Trajectory
 
 
@@ -84,8 +84,7 @@ async def test_a_refused_key_ends_the_run_instead_of_every_episode(
             with pytest.raises(UserError, match=r"refuses the key .*\[key\]"):
                 await fill_slots(
                     [Slot(f"slot-{number}", make_task(), 0) for number in range(4)],
-                    agent,
-                    FakeVenue({"http://toy/": FakePage("Toy", ("a line",))}),
+                    player(agent, FakeVenue({"http://toy/": FakePage("Toy", ("a line",))})),
                     concurrency=4,
                     retries=2,
                     stored={},

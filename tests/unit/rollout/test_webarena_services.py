@@ -15,7 +15,7 @@ from clickgrad.browser import FakePage
 from clickgrad.errors import InfraError, UserError, WorldError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from
+from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from, player
 from clickgrad.rollout.webarena_resets import Resets, reset_sites
 from clickgrad.rollout.webarena_services import Judge, Magento, read_reply
 from clickgrad.tasks.webarena.sites import Account, Hosting
@@ -163,6 +163,6 @@ async def test_a_task_that_takes_a_judge_is_not_tried_again_for_want_of_one() ->
     )
     slots, ended = [Slot("a", task, 0)], list[Trajectory]()
     venue = FakeVenue({"http://toy/": FakePage("Home", ("Welcome",))})
-    filled = await fill_slots(slots, agent, venue, concurrency=1, retries=3, stored={}, on_end=ended.append)
+    filled = await fill_slots(slots, player(agent, venue), concurrency=1, retries=3, stored={}, on_end=ended.append)
     assert [trajectory.verdict.outcome for trajectory in filled] == [Outcome.UNJUDGED]
     assert ended == filled == filled_from(slots, {ended[0].episode: ended[0]}, retries=3)

@@ -2,7 +2,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import islice, product
 
 import pytest
 
@@ -21,7 +21,7 @@ NAMES = [template.name for template in FORUM_TEMPLATES]
 
 @cache
 def drafts(template: Template, seed: int = 0) -> tuple[Draft, ...]:
-    return tuple(template.drafts(seed))
+    return tuple(islice(template.drafts(seed), 48))
 
 
 @cache

@@ -1,6 +1,7 @@
 """What a turn costs: episodes one, four and eight at once, each kind of action, a slow site, and many episodes on end.
 
 The experts act, so that a policy takes no time. An episode counts from the opening of its session to its verdict.
+Seconds on processor cores are the whole machine's: nothing else should run meanwhile.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import cycle, islice
 
+import psutil
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
@@ -22,12 +24,12 @@ from clickgrad.browser.pool import Browser
 from clickgrad.browser.process import Footprint
 from clickgrad.errors import InfraError, UserError
 from clickgrad.policy.protocol import Policy
-from clickgrad.policy.scripted import ExpertPolicy, FixedPolicy
+from clickgrad.policy.scripted import ExpertPolicy, FixedPolicy, noop_policy
 from clickgrad.recipes.bench.timed import TimedVenue, Times
 from clickgrad.recipes.display import Ticker, stage
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.rollout.miniwob_venue import MiniwobVenue
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.rollout.venue import ArenaVenue, Venue, Visit
 from clickgrad.tasks.suites import load_tasks
 from clickgrad.types import Evidence, Task, Trajectory
@@ -39,6 +41,7 @@ MINIWOB_PAGES = ("click-test-2", "click-button", "enter-text", "login-user")
 SEEDS = 10  # of each page: so many episodes on it, at every level of concurrency
 POCKET_TASKS = 40
 WARM_EPISODES = 50  # before memory is looked at
+SESSIONS = 8  # open at once, to see what one takes
 SLOW_S = 1.0
 SLOW_TURNS = 3
 SLOW_EPISODES = 8
@@ -64,6 +67,11 @@ class BrowserFigures:
     pocket_turns_per_s_8: float
     pocket_observe_ms_p50: float
     pocket_click_ms_p50: float  # nearly every one loads a page
+    pocket_open_ms: float  # mean of an episode that gives up at once: opening, a look, judging
+    pocket_open_core_ms: float  # of it, on processor cores
+    pocket_turn_ms: float  # mean of every further turn
+    pocket_turn_core_ms: float
+    session_mb: float  # more for every open session; pages that processes share count for each of them
     latency_ratio_8: float  # eight episodes at once against the slowest alone, on a site that takes a second a page
     episodes: int  # one after the other in one browser
     processes_warm: int  # after the first fifty, without an open session
@@ -74,7 +82,7 @@ class BrowserFigures:
 
 def bench_browser(episodes: int, quiet: bool) -> BrowserFigures:
     miniwob, pocket = _miniwob_tasks(), load_tasks("pocket", "test")[:POCKET_TASKS]
-    total = 3 * len(miniwob) + 2 * len(pocket) + 2 * SLOW_EPISODES + episodes
+    total = 3 * len(miniwob) + 4 * len(pocket) + 2 * SLOW_EPISODES + episodes
     if episodes < 1:
         raise UserError(f"--episodes {episodes}: give at least 1")
     with stage("bench browser", total, quiet=quiet) as ticker:
@@ -93,9 +101,10 @@ async def _measure(miniwob: Sequence[Task], pocket: Sequence[Task], episodes: in
         alone = await _turns_per_s(miniwob, TimedVenue(venue, wob), 1, ticker)
         four = await _turns_per_s(miniwob, venue, 4, ticker)
         eight = await _turns_per_s(miniwob, venue, 8, ticker)
-    async with _pocket() as venue:
+    async with _pocket() as (browser, venue):
         pocket_alone = await _turns_per_s(pocket, TimedVenue(venue, arena), 1, ticker)
         pocket_eight = await _turns_per_s(pocket, venue, 8, ticker)
+        costs = await measure_costs(pocket, browser, venue, ticker)
     ratio = await _latency_ratio(ticker)
     warm, end = await _endure(miniwob, episodes, ticker)
     return BrowserFigures(
@@ -117,6 +126,7 @@ async def _measure(miniwob: Sequence[Task], pocket: Sequence[Task], episodes: in
         pocket_turns_per_s_8=pocket_eight.all,
         pocket_observe_ms_p50=arena.ms_p50("observe"),
         pocket_click_ms_p50=arena.ms_p50("Click"),
+        **costs,
         latency_ratio_8=ratio,
         episodes=episodes,
         processes_warm=warm.processes,
@@ -147,7 +157,7 @@ async def _play(tasks: Sequence[Task], policy: Policy, venue: Venue, at_once: in
     agent = Agent(policy, PromptBuilder(None, "plain", "short"), Limits(max_turns=40, max_new_tokens=64))
     slots = [Slot(f"{number}/{task.id}", task, seed=0) for number, task in enumerate(tasks)]
     played = await fill_slots(
-        slots, agent, venue, concurrency=at_once, retries=0, stored={}, on_end=lambda _: ticker.advance()
+        slots, player(agent, venue), concurrency=at_once, retries=0, stored={}, on_end=lambda _: ticker.advance()
     )
     broken = next((trajectory.error for trajectory in played if not trajectory.usable), None)
     if broken is not None:
@@ -163,10 +173,44 @@ async def _miniwob(recycle_after: int = 200) -> AsyncIterator[tuple[Browser, Ven
 
 
 @asynccontextmanager
-async def _pocket() -> AsyncIterator[Venue]:
+async def _pocket() -> AsyncIterator[tuple[Browser, Venue]]:
     with Arena() as arena:
         async with Browser(arena.hosts) as browser:
-            yield ArenaVenue(arena, browser)
+            yield browser, ArenaVenue(arena, browser)
+
+
+# --- what `plan` reckons with ---
+
+
+async def measure_costs(tasks: Sequence[Task], browser: Browser, venue: Venue, ticker: Ticker) -> dict[str, float]:
+    """Episodes of one turn and whole ones, one at a time: the difference is what turns cost."""
+    idle_mb = browser.footprint().rss_mb
+    async with AsyncExitStack() as stack:
+        for task in tasks[:SESSIONS]:
+            await stack.enter_async_context(venue.open(task))
+        session_mb = (browser.footprint().rss_mb - idle_mb) / SESSIONS
+    turns, short_s, short_core_s = await _spend(tasks, noop_policy("plain"), venue, ticker)
+    all_turns, long_s, long_core_s = await _spend(tasks, ExpertPolicy("plain"), venue, ticker)
+    return {
+        "pocket_open_ms": 1000 * short_s / len(tasks),
+        "pocket_open_core_ms": 1000 * short_core_s / len(tasks),
+        "pocket_turn_ms": 1000 * (long_s - short_s) / (all_turns - turns),
+        "pocket_turn_core_ms": 1000 * (long_core_s - short_core_s) / (all_turns - turns),
+        "session_mb": session_mb,
+    }
+
+
+async def _spend(tasks: Sequence[Task], policy: Policy, venue: Venue, ticker: Ticker) -> tuple[int, float, float]:
+    """Turns, seconds and seconds of processor cores."""
+    started, before = time.perf_counter(), _core_s()
+    played = await _play(tasks, policy, venue, 1, ticker)
+    return sum(len(one.turns) for one in played), time.perf_counter() - started, _core_s() - before
+
+
+def _core_s() -> float:
+    """Of all processes: those of closed pages have ended, and nobody counts theirs."""
+    spent = psutil.cpu_times()
+    return spent.user + spent.nice + spent.system
 
 
 # --- a site that takes its time ---

@@ -13,7 +13,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ import torch
 from clickgrad.agent.grammar import render
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.config import Config
-from clickgrad.policy.models import ChatTokenizer, LoadedModel, load_model
+from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.scripted import ExpertPolicy
 from clickgrad.policy.torch_engine import TorchEngine
+from clickgrad.recipes.bench.engine_parts import endless, measure_parts
 from clickgrad.recipes.bench.figures import PeakMemory
 from clickgrad.recipes.display import stage
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
@@ -54,6 +55,14 @@ class EngineFigures:
     int8_ratio: float
     int8_mean_logprob_error: float
     int8_max_logprob_error: float
+    threads: int  # from here on as in EngineParts
+    busy_cores: float
+    read_ms_256: float
+    read_ms_768: float
+    draw_ms_1x256: float
+    draw_ms_16x256: float
+    draw_ms_16x768: float
+    swap_ms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +102,7 @@ class _Wanderer:
 def bench_engine(quiet: bool) -> EngineFigures:
     loaded = load_model("smollm2")
     crowd = record(prompt_builder(Config(), loaded.tokenizer))
-    with stage("bench engine", 5, quiet=quiet) as ticker:
+    with stage("bench engine", 6, quiet=quiet) as ticker:
         ticker.show("recorded")
         ours, seconds, peak_mb, hits = _ours(loaded, crowd)
         ticker.advance(f"our engine: {seconds:.0f} s")
@@ -105,6 +114,8 @@ def bench_engine(quiet: bool) -> EngineFigures:
         rounded, int8_s, _, _ = _ours(loaded, crowd, int8=True)
         ticker.advance(f"our engine in int8: {int8_s:.0f} s")
         exact, inexact = _errors(loaded, crowd, ours), _errors(loaded, crowd, rounded)
+        ticker.advance()
+        parts = measure_parts(loaded)
         ticker.advance()
     turns = sum(map(len, crowd))
     per_min, generate_per_min, continuous_per_min = (
@@ -127,6 +138,7 @@ def bench_engine(quiet: bool) -> EngineFigures:
         int8_ratio=generate_s / int8_s,
         int8_mean_logprob_error=statistics.mean(inexact),
         int8_max_logprob_error=max(inexact),
+        **asdict(parts),
     )
 
 
@@ -153,7 +165,7 @@ def _ours(
     loaded: LoadedModel, crowd: Sequence[Sequence[Recorded]], int8: bool = False
 ) -> tuple[list[Completion], float, float, float]:
     """Completions in the order of episodes and turns, seconds, peak memory, share of prompt tokens not computed."""
-    engine = TorchEngine(replace(loaded, tokenizer=_endless(loaded.tokenizer)), max_rows=EPISODES, int8=int8)
+    engine = TorchEngine(replace(loaded, tokenizer=endless(loaded.tokenizer)), max_rows=EPISODES, int8=int8)
 
     async def live(episode: Sequence[Recorded], seed: int) -> list[Completion]:
         return [
@@ -171,13 +183,6 @@ def _ours(
         return [one for episode in said for one in episode], seconds, peak.mb, engine.cache_hit_share
     finally:
         engine.close()
-
-
-def _endless(tokenizer: ChatTokenizer) -> ChatTokenizer:
-    """No token ends a reply: its length is the recorded one."""
-    endless = copy.copy(tokenizer)
-    endless.end_ids = ()
-    return endless
 
 
 Answer = Callable[[Any, Sequence[Recorded]], None]

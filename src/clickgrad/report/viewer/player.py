@@ -72,6 +72,7 @@ def _lines(observation: Plain) -> Sequence[str]:
             tabs=tuple(map(str, observation.get("tabs", ()))),
             tab=int(observation.get("tab", 0)),
             notice=str(observation.get("notice", "")),
+            first=int(observation.get("first", 0)),
         )
     )
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 
 from clickgrad.tasks.forum.known import (
-    DRAFTS,
     EMMA,
     HOME,
     MAX_WORDS,
@@ -25,6 +24,7 @@ from clickgrad.types import AnswerCheck, StateCheck
 from clickgrad.worlds.forum.data import Post, User
 from clickgrad.worlds.pages import day
 
+COMPARISONS = 48  # of users, of each kind
 # fact -> (the question, the answer as the page spells it)
 _POST_FACTS: dict[str, tuple[str, Callable[[Known, Post], str]]] = {
     "score": ("What is the score of the post {}?", lambda all_, post: str(all_.score(post))),
@@ -203,7 +203,7 @@ def _best_posts(all_: Known, users: Sequence[User]) -> Iterator[Draft]:
 
 def _users_compared(all_: Known, rng: random.Random, what: str, size: int) -> Iterator[Draft]:
     question, worth = _USER_RACES[what]
-    for _ in range(DRAFTS):
+    for _ in range(COMPARISONS):
         group = rng.sample(all_.data.users[1:], size)
         names = [user.username for user in group]
         best = alone_at_top([worth(all_, user) for user in group])

@@ -17,7 +17,6 @@ from clickgrad.worlds.forum.listing import PAGE_SIZE, RANGE_DAYS
 from clickgrad.worlds.forum.threads import thread_order
 from clickgrad.worlds.site import NOW
 
-DRAFTS = 48  # of a template, at most
 MAX_WORDS = 40  # of an intent
 EMMA = 1
 HOME = "/"
@@ -156,8 +155,6 @@ def in_turn(kinds: Sequence[Iterator[Draft]]) -> Iterator[Draft]:
                 continue
             seen.add(draft.intent)
             yield draft
-            if len(seen) == DRAFTS:
-                return
 
 
 def varied(drafts: Iterable[Draft]) -> Iterator[Draft]:

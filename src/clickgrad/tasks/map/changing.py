@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clickgrad.tasks.map.picks import DEFAULT_USER_ID, Deck, emails, letters, listing, rungs
+from clickgrad.tasks.map.picks import DEFAULT_USER_ID, MANY, Deck, emails, letters, listing, rungs
 from clickgrad.tasks.templates import Draft
 from clickgrad.types import RowChange, Scalar, StateCheck
 from clickgrad.worlds.map.data import MapData, Place, PlaceList, Saved
@@ -51,7 +51,7 @@ def save_places(seed: int) -> Iterator[Draft]:
         ("home", 2, 1, False), ("home", 1, 2, False), ("home", 1, 1, True), ("home", 2, 0, True),
         ("home", 1, 0, False), ("home", 4, 1, False),
     )  # fmt: skip
-    for index, (where, count, which, noted) in rungs(ladder):
+    for index, (where, count, which, noted) in rungs(ladder, MANY):
         user = users[index % len(users)]
         own = own_lists(deck.data, user.id)[LISTS[which]]
         held = {saved.place_id for saved in deck.data.saved if saved.list_id == own.id}

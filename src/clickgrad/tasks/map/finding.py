@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from clickgrad.tasks.map.picks import Deck, clock, gap, letters, list_path, listing, rungs, spans, times
+from clickgrad.tasks.map.picks import MANY, Deck, clock, gap, letters, list_path, listing, rungs, spans, times
 from clickgrad.tasks.templates import Draft
 from clickgrad.types import AnswerCheck, Scalar, StateCheck
 from clickgrad.worlds.map.browse import RADII
@@ -66,7 +66,7 @@ def place_fact(seed: int) -> Iterator[Draft]:
         ("one", "page", 1, "District"), ("latest", "home", 3, ""), ("several", "home", 6, "Phone"),
         ("one", "home", 1, "Closing"),
     )  # fmt: skip
-    for _, (kind, start, count, fact) in rungs(ladder):
+    for _, (kind, start, count, fact) in rungs(ladder, MANY):
         if kind == "one":
             yield _one_fact(deck, start, fact)
         elif kind == "several":

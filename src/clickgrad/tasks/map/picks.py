@@ -14,7 +14,7 @@ from clickgrad.worlds.map.routing import Route, find_route
 
 T = TypeVar("T")
 
-DRAFTS = 60  # of each template
+DRAFTS, MANY = 60, 240  # of each template; of one that takes few places and any of them
 DEFAULT_USER_ID = 1
 TRAVEL: dict[Mode, str] = {"car": "by car", "bike": "by bike", "foot": "on foot"}
 MODE_ORDER: tuple[Mode, ...] = ("car", "bike", "foot")
@@ -49,9 +49,9 @@ class Deck:
         return find_route(self.seed, start.spot, end.spot, mode)
 
 
-def rungs(ladder: Sequence[T]) -> Iterator[tuple[int, T]]:
+def rungs(ladder: Sequence[T], drafts: int = DRAFTS) -> Iterator[tuple[int, T]]:
     """The steps of a ladder over and over, numbered: one for each draft."""
-    return zip(range(DRAFTS), cycle(ladder), strict=False)
+    return zip(range(drafts), cycle(ladder), strict=False)
 
 
 def gap(one: Place, other: Place) -> float:

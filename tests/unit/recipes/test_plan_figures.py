@@ -1,0 +1,249 @@
+"""What a plan reckons with: models, memory, speeds and workloads against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clickgrad.errors import UserError
+from clickgrad.recipes.planning.constants import (
+    assumed_engine,
+    assumed_learner,
+    find_device,
+    find_model,
+    measured_engine,
+    measured_host,
+    measured_learner,
+    read_measured,
+    shipped,
+)
+from clickgrad.recipes.planning.memory import ABOVE_COUNT, Memory, activations, learner_state, reckon
+from clickgrad.recipes.planning.simulation import Work
+from clickgrad.recipes.planning.workload import comb_tokens, made_up, unseen_tokens
+
+ENGINE = {
+    "threads": 2,
+    "busy_cores": 1.5,
+    "read_ms_256": 300.0,
+    "read_ms_768": 812.0,
+    "draw_ms_1x256": 50.0,
+    "draw_ms_16x256": 200.0,
+    "draw_ms_16x768": 281.92,
+    "swap_ms": 400.0,
+}
+
+
+# --- models and memory ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [("smollm2", 134_515_008), ("llama-3.1-8b", 8_030_261_248), ("qwen2.5-3b", 3_085_938_688)],
+)
+def test_a_model_has_the_parameters_that_its_makers_count(name: str, published: int) -> None:
+    # Qwen's layers have biases besides, a few in a hundred thousand.
+    assert find_model(name).parameters == pytest.approx(published, rel=1e-4)
+
+
+def test_a_folder_with_a_config_is_a_model(tmp_path: Path) -> None:
+    config = {
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "intermediate_size": 14336,
+        "vocab_size": 128256,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert find_model(str(tmp_path)).parameters == find_model("llama-3.1-8b").parameters
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"hidden_size": 1}', '{"hidden_size": "x", "num_attention_heads": 1}'])
+def test_a_config_that_describes_no_decoder_is_the_users_mistake(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(UserError, match="does not describe a model"):
+        find_model(str(tmp_path))
+
+
+def test_the_memory_of_llama_8b_on_eight_gpus() -> None:
+    memory = reckon(
+        find_model("llama-3.1-8b"),
+        find_device("a100-80gb"),
+        rows=16,
+        context=2000,
+        learners=4,
+        rank=0,
+        reference=True,
+        micro_tokens=1000,  # less than a turn has
+        browsers=64,
+        session_mb=200,
+    )
+    # Two bytes a weight: 8.03e9 x 2.
+    assert memory.engine_weights == pytest.approx(16.06, abs=0.01)
+    # Keys and values of 32 layers with 8 heads of 128: 2 x 32 x 1024 x 2 bytes = 131,072 a token; 16 x 2000 tokens.
+    assert memory.engine_cache == pytest.approx(4.194, abs=0.001)
+    # Weights, gradients, two moments and the start policy, over 4 learners: 5 x 16.06 / 4. One holds what is pushed.
+    assert memory.learner_state == pytest.approx(20.08 + 16.06, abs=0.01)
+    # A layer keeps 6 x 4096 + 2 x 4096 + 2 x 1024 + 4 x 14336 = 92,160 numbers a token.
+    assert activations(find_model("llama-3.1-8b")) == pytest.approx(ABOVE_COUNT * 32 * 92_160)
+    assert memory.learner_activations == pytest.approx(2000 * 2 * ABOVE_COUNT * 32 * 92_160 / 1e9)
+    assert memory.browsers == pytest.approx(12.8)
+    assert memory.too_small() == []
+
+
+def test_an_adapter_needs_no_gradients_of_the_rest() -> None:
+    model = find_model("smollm2")
+    # LoRA of rank 16 on seven linear layers: 16 x 30 x (2 x 1152 + 2 x 768 + 3 x 2112) = 4,884,480.
+    assert model.adapter(16) == 4_884_480
+    assert learner_state(model, 4, 1, 16, reference=True) == 4 * (134_515_008 + 4 * 4_884_480)
+    assert learner_state(model, 4, 1, 0, reference=False) == 4 * 4 * 134_515_008
+
+
+def test_what_does_not_fit_is_said_with_a_way_out() -> None:
+    def on_48_gb(context: int) -> Memory:
+        return reckon(
+            find_model("llama-3.1-8b"),
+            find_device("l40s-48gb"),
+            rows=300,
+            context=context,
+            learners=8,
+            rank=0,
+            reference=False,
+            micro_tokens=16_384,
+            browsers=64,
+            session_mb=200,
+        )
+
+    memory = on_48_gb(1000)
+    assert memory.most_micro_tokens is not None
+    assert memory.learner_state + memory.most_micro_tokens * memory.learner_activations / 16_384 <= 0.9 * 48
+    engine, learner = memory.too_small()
+    assert engine.endswith("of 43 GB: fewer browsers an engine")
+    assert learner.endswith(f"of 43 GB: at most {memory.most_micro_tokens} micro-tokens")
+    _, learner = on_48_gb(8000).too_small()
+    assert f"room for {memory.most_micro_tokens} tokens, but a turn has 8000 (smaller pages" in learner
+
+
+# --- speeds ---------------------------------------------------------------------------------------------------------
+
+
+def test_measured_reading_and_drawing_are_told_apart() -> None:
+    costs = measured_engine(ENGINE, find_model("smollm2"))
+    # Reading: 512 tokens more take 512 ms more, so 1 ms a token and 44 ms whatever the length.
+    assert (costs.token_s, costs.prompt_s) == pytest.approx((0.001, 0.044))
+    # Drawing: 16 x 512 tokens more in sight take 81.92 ms more: 0.01 ms each. 15 rows more take 150 ms more, of which
+    # 2.56 each are for what they see: 7.44 a row. The rest of the first row's 50: 50 - 7.44 - 2.56 = 40.
+    assert (costs.context_s, costs.row_s) == pytest.approx((1e-5, 0.00744))
+    assert costs.step_s == pytest.approx(0.040)
+    assert costs.cores == 1.5
+    for rows, tokens in ((1, 256), (16, 256), (16, 768)):
+        assert 1000 * costs.draw_s(rows, rows * tokens) == pytest.approx(ENGINE[f"draw_ms_{rows}x{tokens}"])
+
+
+def test_a_larger_model_is_slower_in_proportion() -> None:
+    small, large = (measured_engine(ENGINE, find_model(name)) for name in ("smollm2", "qwen2.5-0.5b"))
+    ratio = find_model("qwen2.5-0.5b").body / find_model("smollm2").body
+    assert large.token_s == pytest.approx(small.token_s * ratio)
+    assert large.step_s > small.step_s
+
+
+def test_an_update_costs_by_what_is_computed() -> None:
+    learn, smollm2 = {"tokens_comb": 1000, "s_comb": 4.0}, find_model("smollm2")
+    # An adapter: 4 operations a weight and token, measured. All parameters: 6. The reference: 2 more.
+    costs = [measured_learner(learn, ENGINE, smollm2, rank, reference).token_s for rank, reference in CASES]
+    assert costs == pytest.approx([0.004, 0.006, 0.006, 0.008])
+    assert measured_learner(learn, ENGINE, smollm2, 16, False).push_s == pytest.approx(0.4)
+
+
+CASES = [(16, False), (16, True), (0, False), (0, True)]
+
+
+def test_what_was_no_work_in_a_browser_was_waiting() -> None:
+    browser = {
+        "pocket_open_ms": 300.0,
+        "pocket_open_core_ms": 200.0,
+        "pocket_turn_ms": 90.0,
+        "pocket_turn_core_ms": 100.0,  # on two cores at once
+        "session_mb": 150.0,
+    }
+    host = measured_host(browser, {"rss_mb_per_world": 5.0}, site_wait_s=2.0)
+    assert (host.browser.open, host.browser.turn) == (Work(0.2, pytest.approx(2.1)), Work(0.1, 2.0))  # type: ignore[arg-type]
+    assert host.session_mb == 155
+
+
+def test_a_gpu_is_reckoned_by_its_data_sheet() -> None:
+    model, assumed = find_model("llama-3.1-8b"), shipped()["assumed"]
+    engine = assumed_engine("a100-80gb", model)
+    # Two operations a weight: 2 x 6.98e9 / (312e12 x share).
+    assert engine.token_s == pytest.approx(2 * 6.9796e9 / (312e12 * assumed["reading"]), rel=1e-4)
+    # A token reads all weights that it passes, two bytes each: 2 x 7.505e9 / (2.04e12 x share), besides the overhead.
+    step_s = assumed["step_s"] + 2 * 7.5049e9 / (2.04e12 * assumed["drawing"])
+    assert engine.step_s == pytest.approx(step_s, rel=1e-4)
+    assert engine.cores == 0
+    pushed = assumed_learner("a100-80gb", model, 0, False).push_s
+    assert pushed == pytest.approx(2 * 16.06e9 / assumed["push_bytes_per_s"], rel=1e-3)
+    assert assumed_learner("a100-80gb", model, 16, False).push_s < pushed / 50
+
+
+def test_lines_of_bench_fill_the_figures(tmp_path: Path) -> None:
+    lines = tmp_path / "here.jsonl"
+    lines.write_text(json.dumps(ENGINE | {"turns": 5}) + '\n\n{"tokens_comb": 10, "s_comb": 1.5, "page_tokens": 300}\n')
+    assert read_measured(lines) == {"engine": ENGINE, "learn": {"tokens_comb": 10, "s_comb": 1.5}}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty: fill it with"),
+        ("{", "line 1 is no line of `clickgrad bench"),
+        ('{"tokens": 3}', "line 1 is no line of `clickgrad bench"),
+        ('{"tokens_comb": 10, "s_comb": 1}\n[]', "line 2 is no line of"),
+        ('{"tokens_comb": 10, "s_comb": 0}', "s_comb is 0, not a number above 0"),
+        ('{"tokens_comb": 10, "s_comb": NaN}', "s_comb is nan"),
+        ('{"tokens_comb": true, "s_comb": 1}', "tokens_comb is True"),
+    ],
+)
+def test_what_is_no_line_of_bench_is_the_users_mistake(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "here.jsonl").write_text(text)
+    with pytest.raises(UserError, match=said):
+        read_measured(tmp_path / "here.jsonl")
+
+
+# --- workloads ------------------------------------------------------------------------------------------------------
+
+
+def test_a_made_up_workload_has_the_means_that_were_asked_for() -> None:
+    workload = made_up(groups=40, group_size=4, refills=0, turns=9, page_tokens=1000, reply_tokens=50)
+    assert workload.episodes == 160
+    assert len(workload.turns) / 160 == pytest.approx(9, rel=0.02)
+    assert sum(turn.reply for turn in workload.turns) / len(workload.turns) == pytest.approx(50, rel=0.02)
+
+
+def test_a_turn_reads_its_page_and_what_was_said_before() -> None:
+    workload = made_up(groups=1, group_size=1, refills=0, turns=2, page_tokens=100, reply_tokens=10)
+    ((episode,),) = workload.rounds
+    first, second = episode.turns
+    # 250 tokens of system and task and the page are the group's; then the page, 16 for the one before, and the reply.
+    assert (first.fresh, first.shared, first.context) == (0, 350, 350)
+    assert (second.fresh, second.context) == (116 + first.reply, 366 + first.reply)
+    assert (first.acts, second.acts) == (True, False)
+    assert workload.trained_tokens == 350 + second.fresh + first.reply + second.reply
+
+
+def test_refilled_groups_are_sampled_later_and_trained_instead() -> None:
+    workload = made_up(groups=3, group_size=2, refills=1, turns=4, page_tokens=100, reply_tokens=10)
+    assert [len(episodes) for episodes in workload.rounds] == [6, 2]
+    whole = made_up(groups=4, group_size=2, refills=0, turns=4, page_tokens=100, reply_tokens=10)
+    assert workload.trained_tokens < whole.trained_tokens
+
+
+def test_a_prompt_reads_only_what_none_before_it_had() -> None:
+    assert unseen_tokens([(1, 2, 3), (1, 2, 4, 5), (1, 2, 3, 6), (1, 2), (7,)]) == [3, 2, 1, 0, 1]
+
+
+def test_an_update_computes_common_beginnings_once() -> None:
+    turns = [(1, 2, 4, 5), (1, 2, 3), (1, 2, 3)]
+    assert comb_tokens(turns, micro_tokens=5) == 5  # 1 2 3, once, and 4 5 after 1 2
+    assert comb_tokens(turns, micro_tokens=4) == 7  # nothing is shared across micro-batches
