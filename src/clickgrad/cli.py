@@ -101,8 +101,8 @@ def build_parser() -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--policy",
         metavar="P",
-        help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, chat:<model>, or a run folder "
-        "(default: torch:<model.path>)",
+        help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, vllm:<url>, chat:<model>, or a run "
+        "folder (default: torch:<model.path>)",
     )
     evaluate.add_argument("--json", action="store_true", help="print the figures as one JSON object")
 

@@ -18,7 +18,7 @@ from clickgrad.recipes.planning.memory import Memory, reckon
 from clickgrad.recipes.planning.options import WORKLOAD, Options
 from clickgrad.recipes.planning.setup import Setup, set_up
 from clickgrad.recipes.planning.simulation import simulate
-from clickgrad.recipes.planning.workload import Workload, made_up
+from clickgrad.recipes.planning.workload import HEAD, Workload, made_up
 from clickgrad.types import Split, Task
 
 ESTIMATED = ("train", "clone", "reinforce", "evaluate")
@@ -27,6 +27,7 @@ GPU, GPUS, CORES = "a100-80gb", 8, 64  # the paper's
 SESSIONS = 4  # in which demonstrations are recorded, as recipes/demos.py does
 PAPER: dict[Split, int] = {"demo": 1186, "train": 647, "test": 165}  # tasks, where they cannot be counted here
 OUTLINE_TOKENS = 200  # of a page of Pocket Arena, in the mean
+SHORT_HEAD = 90  # tokens of the short system prompt and a task
 PLAIN_TOKENS = 24  # of a reply with a short remark
 BARE_TOKENS = 142  # of a reply of a model that was only prompted, as in the paper
 
@@ -152,7 +153,8 @@ class _Reckoning:
         return min(sum(known) / len(known) if known else WORKLOAD["turns"][0], self._config.agent.max_turns)
 
     def _work(self, groups: int, turns: float, reply_tokens: int, group_size: int = 1, refills: int = 0) -> Workload:
-        return made_up(groups, group_size, refills, turns, self._page_tokens, reply_tokens)
+        work = made_up(groups, group_size, refills, turns, self._page_tokens, reply_tokens)
+        return _with_short_head(work, groups) if self._config.agent.system == "short" else work
 
     def _rollout_s(self, setup: Setup, work: Workload) -> float:
         machine = setup.machine
@@ -177,6 +179,25 @@ class _Reckoning:
             browsers=browsers,
             session_mb=setup.host.session_mb,
         )
+
+
+def _with_short_head(work: Workload, trained_groups: int) -> Workload:
+    """Plans are made for the full system prompt, which is longer."""
+    less = HEAD - SHORT_HEAD
+    rounds = tuple(
+        tuple(
+            replace(
+                episode,
+                turns=tuple(
+                    replace(turn, context=turn.context - less, shared=max(turn.shared - less, 0))
+                    for turn in episode.turns
+                ),
+            )
+            for episode in episodes
+        )
+        for episodes in work.rounds
+    )
+    return replace(work, rounds=rounds, trained_tokens=work.trained_tokens - less * trained_groups)
 
 
 def _token_s(setup: Setup) -> float:

@@ -31,6 +31,8 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "log.tensorboard",
     "log.wandb",
     "rollout.site_sessions",
+    "clone.micro_tokens",  # a run that ran out of memory goes on in smaller pieces
+    "reinforce.micro_tokens",
     *(f"cluster.{name}" for name in ClusterSection.model_fields),
 }
 

@@ -36,9 +36,9 @@ def test_every_preset_has_an_estimate_of_time_and_memory(preset: str) -> None:
     assert tomllib.loads(text)["reinforce"]["steps"] == config.reinforce.steps
 
 
-def test_the_default_run_is_reckoned_below_half_an_hour_and_the_whole_arena_at_about_two_hours() -> None:
-    assert seconds(of("train")) < 28 * 60  # two minutes are for setting up
-    assert 80 * 60 < seconds(of("train", preset="pocket-cpu")) < 130 * 60
+def test_the_default_run_is_reckoned_at_about_half_an_hour_and_the_whole_arena_at_about_two_hours() -> None:
+    assert 20 * 60 < seconds(of("train")) < 33 * 60
+    assert 80 * 60 < seconds(of("train", preset="pocket-cpu")) < 150 * 60
 
 
 def test_a_run_of_several_parts_takes_as_long_as_they_do() -> None:

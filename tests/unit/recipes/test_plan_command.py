@@ -197,7 +197,7 @@ def test_seconds_of_the_run_are_for_the_comparison_alone(run: Path) -> None:
     after = planned("--like", str(run))
     assert {**after, "seen": None} == {**before, "seen": None}
     told = call(["plan", "--like", run], Path.cwd()).stdout
-    assert re.search(r"\nrollout s +\d+\.\d+ +99\.0 +-\d+%\n", told)
+    assert re.search(r"\nrollout s +\d+\.\d+ +99\.00 +-\d+%\n", told)
 
 
 def test_with_other_browsers_there_is_nothing_to_compare_with(run: Path) -> None:

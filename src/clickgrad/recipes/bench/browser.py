@@ -71,6 +71,7 @@ class BrowserFigures:
     pocket_open_core_ms: float  # of it, on processor cores
     pocket_turn_ms: float  # mean of every further turn
     pocket_turn_core_ms: float
+    pocket_busy_cores: float  # with eight episodes at once
     session_mb: float  # more for every open session; pages that processes share count for each of them
     latency_ratio_8: float  # eight episodes at once against the slowest alone, on a site that takes a second a page
     episodes: int  # one after the other in one browser
@@ -82,7 +83,7 @@ class BrowserFigures:
 
 def bench_browser(episodes: int, quiet: bool) -> BrowserFigures:
     miniwob, pocket = _miniwob_tasks(), load_tasks("pocket", "test")[:POCKET_TASKS]
-    total = 3 * len(miniwob) + 4 * len(pocket) + 2 * SLOW_EPISODES + episodes
+    total = 3 * len(miniwob) + 5 * len(pocket) + 2 * SLOW_EPISODES + episodes
     if episodes < 1:
         raise UserError(f"--episodes {episodes}: give at least 1")
     with stage("bench browser", total, quiet=quiet) as ticker:
@@ -189,21 +190,25 @@ async def measure_costs(tasks: Sequence[Task], browser: Browser, venue: Venue, t
         for task in tasks[:SESSIONS]:
             await stack.enter_async_context(venue.open(task))
         session_mb = (browser.footprint().rss_mb - idle_mb) / SESSIONS
-    turns, short_s, short_core_s = await _spend(tasks, noop_policy("plain"), venue, ticker)
-    all_turns, long_s, long_core_s = await _spend(tasks, ExpertPolicy("plain"), venue, ticker)
+    turns, short_s, short_core_s = await _spend(tasks, noop_policy("plain"), venue, 1, ticker)
+    all_turns, long_s, long_core_s = await _spend(tasks, ExpertPolicy("plain"), venue, 1, ticker)
+    _, crowded_s, crowded_core_s = await _spend(tasks, ExpertPolicy("plain"), venue, 8, ticker)
     return {
         "pocket_open_ms": 1000 * short_s / len(tasks),
         "pocket_open_core_ms": 1000 * short_core_s / len(tasks),
         "pocket_turn_ms": 1000 * (long_s - short_s) / (all_turns - turns),
         "pocket_turn_core_ms": 1000 * (long_core_s - short_core_s) / (all_turns - turns),
+        "pocket_busy_cores": crowded_core_s / crowded_s,
         "session_mb": session_mb,
     }
 
 
-async def _spend(tasks: Sequence[Task], policy: Policy, venue: Venue, ticker: Ticker) -> tuple[int, float, float]:
+async def _spend(
+    tasks: Sequence[Task], policy: Policy, venue: Venue, at_once: int, ticker: Ticker
+) -> tuple[int, float, float]:
     """Turns, seconds and seconds of processor cores."""
     started, before = time.perf_counter(), _core_s()
-    played = await _play(tasks, policy, venue, 1, ticker)
+    played = await _play(tasks, policy, venue, at_once, ticker)
     return sum(len(one.turns) for one in played), time.perf_counter() - started, _core_s() - before
 
 

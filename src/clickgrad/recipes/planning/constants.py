@@ -20,6 +20,7 @@ from clickgrad.recipes.planning.simulation import BrowserCosts, EngineCosts, Wor
 
 Figures = Mapping[str, float]
 MEASURED_MODEL = "smollm2"  # that the benches run
+WORKER_CORES = 2  # for every process that drives browsers
 # A line of `clickgrad bench ... --json` is told apart by the figures that the plan takes from it.
 BENCHES = {
     "engine": (
@@ -28,7 +29,11 @@ BENCHES = {
         *("read_ms_256", "read_ms_768", "draw_ms_1x256", "draw_ms_16x256", "draw_ms_16x768"),
         "swap_ms",
     ),
-    "browser": ("pocket_open_ms", "pocket_open_core_ms", "pocket_turn_ms", "pocket_turn_core_ms", "session_mb"),
+    "browser": (
+        *("pocket_open_ms", "pocket_open_core_ms", "pocket_turn_ms", "pocket_turn_core_ms"),
+        "pocket_busy_cores",
+        "session_mb",
+    ),
     "learn": ("tokens_comb", "s_comb"),
     "worlds": ("rss_mb_per_world",),
 }
@@ -205,15 +210,18 @@ def measured_learner(learn: Figures, engine: Figures, model: Model, rank: int, r
 
 
 def measured_host(browser: Figures, worlds: Figures, site_wait_s: float) -> Host:
+    # One process drives all browsers of a worker and is the last to be free: a worker's cores are never all busy.
+    idle = max(WORKER_CORES / browser["pocket_busy_cores"], 1.0)
     opening, turn = (
-        _work(browser[f"pocket_{deed}_ms"], browser[f"pocket_{deed}_core_ms"], site_wait_s) for deed in ("open", "turn")
+        _work(browser[f"pocket_{deed}_ms"], browser[f"pocket_{deed}_core_ms"], idle, site_wait_s)
+        for deed in ("open", "turn")
     )
     return Host(BrowserCosts(opening, turn), browser["session_mb"] + worlds["rss_mb_per_world"])
 
 
-def _work(alone_ms: float, core_ms: float, site_wait_s: float) -> Work:
+def _work(alone_ms: float, core_ms: float, idle: float, site_wait_s: float) -> Work:
     """Alone, what was not work was waiting. Work of several processes at once may even exceed the time it took."""
-    return Work(core_ms / 1000, max(alone_ms - core_ms, 0.0) / 1000 + site_wait_s)
+    return Work(core_ms / 1000 * idle, max(alone_ms - core_ms, 0.0) / 1000 + site_wait_s)
 
 
 def passes(lora: bool, reference: bool) -> int:

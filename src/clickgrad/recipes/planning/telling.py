@@ -95,7 +95,7 @@ def _comparison(plan: Plan) -> Table:
         "a turn's reply s": (rollout.policy_s / rollout.turns, seen.policy_s),
         "a turn's browser s": (rollout.browser_s / rollout.turns, seen.browser_s),
     }
-    rows = ((name, f"{told:.1f}", f"{was:.1f}", f"{told / was - 1:+.0%}") for name, (told, was) in pairs.items() if was)
+    rows = ((name, f"{told:.2f}", f"{was:.2f}", f"{told / was - 1:+.0%}") for name, (told, was) in pairs.items() if was)
     return Table(("compared with the run", "plan", "run", "off by"), tuple(rows))
 
 
