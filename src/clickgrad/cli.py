@@ -64,7 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    # Not KeyboardInterrupt itself: an event loop turns SIGINT into an orderly cancellation.
+    # Not KeyboardInterrupt itself: an event loop turns SIGINT into an orderly cancellation. A shell may have started us
+    # in the background with SIGINT ignored: Ctrl-C shall not end us then, but this shall.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 

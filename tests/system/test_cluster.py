@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +17,25 @@ import psutil
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from stages import hanging_stage, noting_engine
+from tiny import make_task
 
-from clickgrad.cluster.connection import connected, room_for
+from clickgrad import __version__
+from clickgrad.cluster.connection import connected, refuse_others, room_for
+from clickgrad.cluster.engine import Engines
+from clickgrad.cluster.events import Events
+from clickgrad.cluster.fleet import Fleet, FleetOptions
 from clickgrad.cluster.worker import Worker
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.reinforce import reinforce
+from clickgrad.rollout.scheduler import Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
 
 GROUPS, SIZE, STEPS = 2, 4, 3
 EPISODES = GROUPS * SIZE
+SUPPORT = Path(__file__).parents[1] / "support"
 NOTHING: Mapping[str, object] = {}
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.filterwarnings("default")]  # Ray warns of its own affairs
@@ -178,6 +188,40 @@ def test_a_cluster_without_room_is_refused_before_anything_starts(nodes: Nodes) 
 def test_a_cluster_that_is_not_there_is_one_line() -> None:
     with pytest.raises(UserError, match=r"cluster\.address=auto: no Ray cluster to work with"), connected("auto"):
         pass
+
+
+def test_a_node_with_another_clickgrad_is_refused_by_name() -> None:
+    refuse_others({"here": __version__})
+    with pytest.raises(UserError, match=r"the node there has clickgrad 0\.0\.9, not .*install the same on every node"):
+        refuse_others({"here": __version__, "there": "0.0.9"})
+
+
+def test_a_worker_that_hangs_is_replaced_and_a_lost_engine_gets_the_newest_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(SUPPORT))  # the workers load what is sent to them from there
+    told: list[str] = []
+    slots = [Slot(f"slot-{number}", make_task(), 0) for number in range(2)]
+    options = FleetOptions(workers=1, worker_cpus=1, episodes_each=1, episode_s=4, patience_s=60)
+    with connected("local"), asyncio.Runner() as runner:
+        events = Events(tmp_path, told.append)
+        fleet = Fleet(partial(hanging_stage, tmp_path), "fixed", "format", None, options, events)
+        runner.run(fleet.open())
+        filling = fill_slots(slots, fleet.play, concurrency=2, retries=1, stored={}, on_end=lambda _: None)
+        filled = runner.run(filling)
+        assert [one.reward for one in filled] == [1.0, 1.0]
+        assert sum(one.endswith("did not answer in time; another takes its place") for one in told) == 1
+        assert fleet.figures()["workers_lost"] == 1
+        runner.run(fleet.close())
+
+        places = room_for([{"CPU": 1.0}], {}, wait_s=30)
+        engines = Engines(partial(noting_engine, tmp_path), "fixed", places, [0], events, lambda: ray.put("new"))
+        engines.swap_weights(lambda: None, 1)
+        ray.kill(engines.home("any"))
+        engines.mend()
+        assert (tmp_path / "taken").read_text() == "new 1\nnew 1\n"
+        assert any(one.startswith("engine lost: engine 0") for one in told)
+        engines.close()
 
 
 def test_a_stage_that_cannot_open_is_told_with_its_reason(coin: Path, tmp_path: Path, nodes: Nodes) -> None:

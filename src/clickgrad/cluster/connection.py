@@ -67,7 +67,12 @@ def _refuse_mixed_versions() -> None:
         found = ray.get(asked, timeout=LOOK_S)
     except RayError as error:
         raise UserError(f"a node of the cluster runs nothing: {_first_line(error)}; see `ray status`") from error
-    for host, version in zip(nodes.values(), found, strict=True):
+    refuse_others(dict(zip(nodes.values(), found, strict=True)))
+
+
+def refuse_others(versions: Mapping[str, str]) -> None:
+    """By host. A worker of another version would judge, prompt or learn in another way."""
+    for host, version in versions.items():
         if version != __version__:
             raise UserError(
                 f"the node {host} has clickgrad {version}, not {__version__}: install the same on every node"
