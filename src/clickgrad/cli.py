@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from clickgrad import __version__
 from clickgrad.errors import ClickgradError, UserError
+from clickgrad.recipes.bench.command import add_benches
 from clickgrad.recipes.planning.options import add_plan_options, read_plan_options
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
@@ -150,7 +151,8 @@ def build_parser() -> argparse.ArgumentParser:
     tasks.add_argument("--template", help="only tasks of this template")
     tasks.add_argument("--show", metavar="ID", help="one task with its checks")
     tasks.add_argument("--json", action="store_true", help="one JSON object a line")
-    _add_bench(add("bench", _bench_worlds, "measure a part on this machine"))
+    text = "measure a part on this machine"
+    add_benches(commands.add_parser("bench", help=text, description=text[0].upper() + text[1:] + "."))
     add_plan_options(add("plan", _plan, "what a run will take: seconds, memory, bottleneck, how many browsers"))
     serve = add("serve", _serve, "open the bundled sites in your own browser")
     serve.add_argument("--port", type=int, default=8080)
@@ -191,30 +193,6 @@ def _add_studies(study: argparse.ArgumentParser) -> None:
             metavar="P",
             help="as for evaluate; may be repeated (default: torch:<model.path>)",
         )
-
-
-def _add_bench(bench: argparse.ArgumentParser) -> None:
-    parts = bench.add_subparsers(title="parts", required=True, metavar="PART")
-
-    def add(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        part = parts.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-        part.add_argument("--json", action="store_true", help="one JSON object for each measurement")
-        part.set_defaults(run_command=run)
-        return part
-
-    worlds = add("worlds", _bench_worlds, "forking worlds, serving pages, memory")
-    worlds.add_argument("--worlds", type=int, default=200, help="worlds kept alive at once (default: 200)")
-    worlds.add_argument("--forks", type=int, default=10_000, help="forks one after the other (default: 10000)")
-    add("engine", _bench_engine, "the torch engine against transformers, on a recorded crowd of episodes")
-    browser = add("browser", _bench_browser, "turns per second, every kind of action, many episodes on end")
-    browser.add_argument("--episodes", type=int, default=500, help="one after the other, for memory (default: 500)")
-    cluster = add("cluster", _bench_cluster, "what Ray costs on one machine, against none")
-    cluster.add_argument("--episodes", type=int, default=100, help="measured in each round (default: 100)")
-    cluster.add_argument("--repeat", type=int, default=2, help="rounds; the best counts (default: 2)")
-    learn = add("learn", _bench_learn, "an update as padded rows, packed rows and comb")
-    learn.add_argument("--pages", type=int, nargs="+", default=[300, 1000, 3000], help="tokens of a page")
-    learn.add_argument("--lora-rank", type=int, default=16, help="0 trains all parameters (default: 16)")
-    learn.add_argument("--repeat", type=int, default=1, help="measurements of each; the best counts (default: 1)")
 
 
 def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
@@ -370,47 +348,6 @@ def _view(options: argparse.Namespace) -> int:
     from clickgrad.report.viewer.server import view
 
     view(options.run, options.host, options.port)
-    return DONE
-
-
-def _bench_worlds(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.bench.figures import told
-    from clickgrad.recipes.bench.worlds import bench_worlds
-
-    print(told(bench_worlds(options.worlds, options.forks, quiet=options.json), options.json))
-    return DONE
-
-
-def _bench_engine(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.bench.engine import bench_engine
-    from clickgrad.recipes.bench.figures import told
-
-    print(told(bench_engine(quiet=options.json), options.json))
-    return DONE
-
-
-def _bench_browser(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.bench.browser import bench_browser
-    from clickgrad.recipes.bench.figures import told
-
-    print(told(bench_browser(options.episodes, quiet=options.json), options.json))
-    return DONE
-
-
-def _bench_cluster(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.bench.cluster import bench_cluster
-    from clickgrad.recipes.bench.figures import told
-
-    print(told(bench_cluster(options.episodes, options.repeat, quiet=options.json), options.json))
-    return DONE
-
-
-def _bench_learn(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.bench.figures import told
-    from clickgrad.recipes.bench.learn import bench_learn
-
-    for figures in bench_learn(options.pages, options.lora_rank, options.repeat, quiet=options.json):
-        print(told(figures, options.json), flush=True)
     return DONE
 
 

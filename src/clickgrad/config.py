@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clickgrad.errors import UserError
 
@@ -64,6 +64,13 @@ class RolloutSection(Section):
 class LoraSection(Section):
     rank: int = Field(16, ge=0)  # 0 trains all parameters
     alpha: int = Field(32, ge=1)
+    layers: int = Field(0, ge=0)  # only the last so many layers have adapters, so learning ends there; 0 means all
+
+    @model_validator(mode="after")
+    def _has_adapters(self) -> LoraSection:
+        if self.layers and not self.rank:
+            raise ValueError("lora.layers does nothing with lora.rank=0, which trains all parameters")
+        return self
 
 
 class CloneSection(Section):

@@ -53,18 +53,16 @@ class Nodes:
             self.cluster.add_node(num_cpus=cpus)
         self.cluster.wait_for_nodes()
 
-    def of(self, title: str) -> Any:
-        """The node that runs a process of this title."""
+    def kill(self, title: str) -> None:
+        """A node that runs a process of this title; that one first, or it might still finish what it is at."""
         for process in psutil.process_iter(["cmdline"]):
             if title in " ".join(process.info["cmdline"] or ()):
                 above = {parent.pid for parent in process.parents()}
                 for node in self.cluster.worker_nodes:
                     if {one.process.pid for one in node.all_processes["raylet"]} & above:
-                        return node
-        return None
-
-    def kill(self, title: str) -> None:
-        self.cluster.remove_node(self.of(title), allow_graceful=False)
+                        process.kill()
+                        self.cluster.remove_node(node, allow_graceful=False)
+                        return
 
 
 @pytest.fixture

@@ -59,6 +59,22 @@ def test_train_goes_through_all_stages_and_a_second_time_skips_them(tmp_path: Pa
     assert (folder / "reinforce" / "model" / "model.safetensors").stat().st_mtime_ns == model
 
 
+def test_a_step_is_told_apart(tmp_path: Path) -> None:
+    """The quick preset's own step, in small."""
+    save(
+        tiny_model(tiny_tokenizer(["Page: shop.localhost/", "link Home [0]"] * 20), context_tokens=2048),
+        tmp_path / "tiny",
+    )
+    small = [part for name, value in SETTINGS.items() for part in ("--set", f"{name}={value}")]
+    told = call(["bench", "step", "--json", "--start", "tiny", *small], tmp_path)
+    assert told.returncode == 0, told.stderr
+    figures = json.loads(told.stdout)
+    assert figures["episodes"] == 4  # a group and a refill, two members each
+    assert figures["turns"] >= 4
+    assert min(figures[name] for name in ("prefill_s", "sampling_s", "browser_core_s", "site_core_s", "own_core_s")) > 0
+    assert figures["prefill_s"] + figures["sampling_s"] <= figures["rollout_s"]
+
+
 def test_the_expert_passes_and_giving_up_fails(tmp_path: Path) -> None:
     common = ["--set", "evaluate.limit=6", "--set", "rollout.concurrency=2", "--set", "agent.max_turns=20"]
     common.append("--json")

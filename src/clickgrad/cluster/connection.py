@@ -49,7 +49,9 @@ def here() -> NodeAffinitySchedulingStrategy:
 
 def _refuse_mixed_versions() -> None:
     """Every node has this very clickgrad. Ray itself refuses other versions of Ray and Python."""
-    nodes = {node["NodeID"]: node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    nodes = {
+        node["NodeID"]: f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})" for node in ray.nodes() if node["Alive"]
+    }
 
     def look() -> str:
         import importlib.metadata

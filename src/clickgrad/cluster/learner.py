@@ -31,6 +31,7 @@ from clickgrad.policy.models import ChatTokenizer
 from clickgrad.types import Sample
 
 POLL_S = 5.0
+CLOSE_S = 60.0
 CHANGING = ("clone", "reinforce", "load")  # the orders after which the learner stands elsewhere
 LARGE = ("weights", "files")  # what they give stays in the object store
 END: Order = ("end", ())
@@ -70,7 +71,9 @@ class Desk:
         async with self._moved:
             name, arguments = self._orders[number]
             self._results[number] = result
-            if name == "save":
+            if isinstance(result, Failed):
+                pass  # the learner stands where it stood
+            elif name == "save":
                 checkpoints, progress, *_ = arguments
                 self._orders[number] = ("load", (step_folder(checkpoints, progress.step),))
                 self._again = [number]
@@ -125,8 +128,11 @@ def _make(learner: LocalLearner, order: Order, number: int, desk: Any) -> None:
         result = obey(learner, order)
     except ClickgradError as error:
         result = Failed(error)
+    else:
+        if order[0] in LARGE and learner.crew.leads:
+            result = [ray.put(result)]
     if learner.crew.leads:
-        ray.get(desk.finish.remote(number, [ray.put(result)] if order[0] in LARGE else result))
+        ray.get(desk.finish.remote(number, result))
 
 
 def _same_for_all(crew: Crew, ask: Callable[[], Any]) -> Any:
@@ -195,7 +201,7 @@ class LearnerElsewhere:
     def close(self) -> None:
         if self._thread.is_alive():
             ray.get(self._desk.put.remote(END))
-            self._thread.join(self._update_s)
+            self._thread.join(CLOSE_S)  # what still computes then ends with the connection
         ray.kill(self._desk)
 
     def _call(self, name: str, *arguments: Any) -> Any:

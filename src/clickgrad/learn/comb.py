@@ -8,8 +8,8 @@ longest common beginning of their ids, and in sorted order each turn shares most
     turn B   1 2 8 9            positions         0 1 2 3 4 | 2 3 | 1
     turn C   1 6                block of B: the two tokens 8 9, which see 1 2 and, causally, themselves
 
-Each block attends to its own beginning and to itself, nothing else is computed, and no mask is larger than one block
-times its context. Positions are those at which the tokens were sampled, so logprobs and gradients are those of the
+Each block attends to its own beginning and to itself, nothing else is computed, and no mask is larger than CHUNK times
+a block's context. Positions are those at which the tokens were sampled, so logprobs and gradients are those of the
 turns one by one.
 
 Shapes: N packed tokens, H query heads, G key/value heads, L tokens of a block, T tokens it can see, D head size.
@@ -24,6 +24,7 @@ from itertools import pairwise
 import torch
 
 Span = tuple[int, int]  # of packed tokens
+CHUNK = 256  # queries of a long block are taken so many at a time: half of its square lies above the diagonal
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +102,34 @@ class CombAttention:
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None
     ) -> torch.Tensor:
         """query [1, H, N, D], key and value [1, G, N, D]; returns [1, N, H, D]."""
-        heads, size = query.shape[1], query.shape[3]
-        groups = heads // key.shape[1]
+        groups = query.shape[1] // key.shape[1]
         keys, values = torch.split(key, self._pieces, 2), torch.split(value, self._pieces, 2)
         queries = torch.split(query, [length for length, _ in self._blocks], 2)
         attended = []
         for block, (length, pieces) in zip(queries, self._blocks, strict=True):
             keys_T = torch.cat([keys[piece] for piece in pieces], 2)
             values_T = torch.cat([values[piece] for piece in pieces], 2)
-            # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
-            queries_L = block.reshape(1, heads // groups, groups * length, size)
-            mask_LT = _lower_right(length, keys_T.shape[2], query.device).repeat(groups, 1)
-            out = torch.nn.functional.scaled_dot_product_attention(
-                queries_L, keys_T, values_T, attn_mask=mask_LT, scale=scaling
-            )
-            attended.append(out.reshape(1, heads, length, size))
+            visible = keys_T.shape[2] - length
+            for queries_L in torch.split(block, CHUNK, 2):
+                visible += queries_L.shape[2]
+                attended.append(_causal(queries_L, keys_T[:, :, :visible], values_T[:, :, :visible], groups, scaling))
         return torch.cat(attended, 2).transpose(1, 2)
+
+
+def _causal(
+    queries_L: torch.Tensor, keys_T: torch.Tensor, values_T: torch.Tensor, groups: int, scaling: float | None
+) -> torch.Tensor:
+    """The queries are those of the last L of the T tokens."""
+    _, heads, length, size = queries_L.shape
+    # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
+    out = torch.nn.functional.scaled_dot_product_attention(
+        queries_L.reshape(1, heads // groups, groups * length, size),
+        keys_T,
+        values_T,
+        attn_mask=_lower_right(length, keys_T.shape[2], queries_L.device).repeat(groups, 1),
+        scale=scaling,
+    )
+    return out.reshape(1, heads, length, size)
 
 
 def _lower_right(length: int, seen: int, device: torch.device) -> torch.Tensor:

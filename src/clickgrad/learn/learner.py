@@ -8,7 +8,7 @@ from another process altogether (`cluster/learner.py`); then `obey` makes the ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -116,14 +116,7 @@ class LocalLearner:
             self._trainee.reference if options.kl_beta else None,
             self._optimizer,
             samples,
-            lr=options.lr,
-            clip=options.clip,
-            kl_beta=options.kl_beta,
-            temperature=options.temperature,
-            micro_tokens=options.micro_tokens,
-            layout=options.layout,
-            updates=options.updates,
-            importance_cap=options.importance_cap,
+            **asdict(options),
             crew=self.crew,
             progress=self.on_progress,
         )

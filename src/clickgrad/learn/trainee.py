@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from clickgrad.errors import UserError
 from clickgrad.learn.crew import ALONE, Crew, fold_up, shard, split_like, whole
 from clickgrad.learn.logprobs import Batch, reply_logprobs
 from clickgrad.policy.models import LoadedModel
@@ -30,8 +31,11 @@ class Trainee:
         with_reference: bool,
         separate_sampler: bool = False,
         crew: Crew = ALONE,
+        lora_layers: int = 0,
     ) -> None:
-        """`separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained."""
+        """`lora_layers`: only the last so many have adapters, so gradients need not travel below them; 0 is all.
+
+        `separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained."""
         self.crew = crew
         self._lora = lora_rank > 0
         self._start: Any = None
@@ -39,7 +43,7 @@ class Trainee:
         copied = self._apart and crew.leads
         self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if copied else loaded
         if self._lora:
-            self.model = _with_adapter(loaded.model, lora_rank, lora_alpha, seed)
+            self.model = _with_adapter(loaded.model, lora_rank, lora_alpha, seed, lora_layers)
         else:
             self.model = loaded.model
             self._start = copy.deepcopy(loaded.model) if with_reference else None
@@ -122,10 +126,23 @@ def _delta(layer: Any) -> torch.Tensor:
     return (product.T if layer.fan_in_fan_out else product) * scale
 
 
-def _with_adapter(model: Any, rank: int, alpha: int, seed: int) -> Any:
+def _with_adapter(model: Any, rank: int, alpha: int, seed: int, last_layers: int) -> Any:
     import peft
 
-    config = peft.LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=0.0, target_modules="all-linear", bias="none")
+    config = peft.LoraConfig(
+        r=rank, lora_alpha=alpha, lora_dropout=0.0, bias="none", **_adapted_modules(model, last_layers)
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return peft.get_peft_model(model, config)
+
+
+def _adapted_modules(model: Any, last_layers: int) -> dict[str, Any]:
+    """As options of peft: linear layers of the whole model, or of its last layers."""
+    if not last_layers:
+        return {"target_modules": "all-linear"}
+    layers = model.get_decoder().layers
+    if last_layers > len(layers):
+        raise UserError(f"lora.layers={last_layers}: the model has {len(layers)} layers; 0 means all of them")
+    linear = {name.rpartition(".")[2] for name, one in layers.named_modules() if isinstance(one, torch.nn.Linear)}
+    return {"target_modules": sorted(linear), "layers_to_transform": [*range(len(layers))[-last_layers:]]}

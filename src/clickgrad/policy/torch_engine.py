@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -93,6 +94,7 @@ class TorchEngine:
         self._rows = RowCache()
         self._prefixes = PrefixStore(cache_tokens)
         self._packed = PackedLinears(loaded.model, int8)
+        self._read_s = self._draw_s = 0.0
         self._thread = threading.Thread(target=self._serve, name="torch-engine", daemon=True)
         self._thread.start()
 
@@ -124,6 +126,12 @@ class TorchEngine:
         """Prompt tokens that did not have to be computed."""
         return self._prefixes.hit_tokens / max(1, self._prefixes.asked_tokens)
 
+    def seconds(self) -> dict[str, float]:
+        """Since the last call: reading prompts, drawing tokens; the rest of the time nobody asked for anything."""
+        spent = {"read_s": self._read_s, "draw_s": self._draw_s}
+        self._read_s = self._draw_s = 0.0
+        return spent
+
     def close(self) -> None:
         self._arrivals.put(None)
         self._thread.join(CLOSE_TIMEOUT_S)
@@ -137,11 +145,13 @@ class TorchEngine:
             torch.set_num_threads(self._threads)
         with torch.inference_mode(), on_device_of(self._loaded.model):
             while self._admit():
+                started = time.perf_counter()
                 try:
                     with boundary(PolicyError, "sampling"):
                         self._decode()
                 except PolicyError as error:
                     self._fail_all(error)
+                self._draw_s += time.perf_counter() - started
 
     def _admit(self) -> bool:
         """Take in what has arrived, as far as rows allow; wait when there is nothing else to do. False: closed."""
@@ -160,11 +170,13 @@ class TorchEngine:
                 continue
             if request.future.cancelled():
                 continue
+            started = time.perf_counter()
             try:
                 with boundary(PolicyError, "reading the prompt"):
                     self._prefill(request)
             except PolicyError as error:
                 request.settle(error)
+            self._read_s += time.perf_counter() - started
 
     def _apply_swaps(self) -> None:
         while not self._swaps.empty():

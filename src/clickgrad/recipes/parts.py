@@ -21,7 +21,7 @@ from clickgrad.rollout.scheduler import Play, player
 class Rollouts:
     engine: TrainedPolicy
     play: Play
-    figures: Callable[[], Mapping[str, float]] = dict  # of whoever plays, for the metrics of a step
+    figures: Callable[[], Mapping[str, float]] = dict  # of whoever samples and plays, for the metrics of a step
 
 
 OpenRollouts = Callable[[asyncio.Runner], AbstractContextManager[Rollouts]]
@@ -47,6 +47,6 @@ def _open_here(config: Config, apprentice: Apprentice, run: Path) -> Iterator[tu
             with open_sampler(config, learner, apprentice.start, run) as engine, open_venue(config, runner) as venue:
                 builder = prompt_builder(config, learner.tokenizer)
                 agent = make_agent(config, engine, builder, config.reinforce.temperature, run)
-                yield Rollouts(engine, player(agent, venue))
+                yield Rollouts(engine, player(agent, venue), getattr(engine, "seconds", dict))  # vLLM's does not know
 
         yield learner, rollouts

@@ -45,6 +45,7 @@ class Apprentice:
             lora.rank,
             lora.alpha,
             self.config.seed,
+            lora_layers=lora.layers,
             with_reference=self.with_reference,
             separate_sampler=self.separate_sampler,
             crew=crew,

@@ -13,6 +13,7 @@ from clickgrad.errors import UserError, WorldError
 
 START_TIMEOUT_S = 10.0
 STOP_TIMEOUT_S = 5.0
+THREAD = "clickgrad-worlds"
 
 
 class _AnnouncingServer(uvicorn.Server):
@@ -45,7 +46,7 @@ class ThreadedServer:
             timeout_graceful_shutdown=1,
         )
         self._server = _AnnouncingServer(config)
-        self._thread = threading.Thread(target=self._run, name="clickgrad-worlds", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=THREAD, daemon=True)
 
     def start(self) -> None:
         self._thread.start()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import tiny_model, tiny_tokenizer
 
+from clickgrad.learn import comb as comb_module
 from clickgrad.learn.comb import Block, pack
 from clickgrad.learn.logprobs import collate, micro_batches, reply_logprobs
 from clickgrad.learn.step import grpo_step, make_optimizer
@@ -81,7 +82,11 @@ def test_micro_batches_keep_the_budget_and_lose_nothing(turns: list[tuple[int, .
 
 
 @pytest.mark.parametrize("layout", ["comb", "packed"])
-def test_logprobs_and_entropies_equal_those_of_the_rows(loaded: LoadedModel, layout: str) -> None:
+@pytest.mark.parametrize("chunk", [comb_module.CHUNK, 5])
+def test_logprobs_and_entropies_equal_those_of_the_rows(
+    loaded: LoadedModel, layout: str, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comb_module, "CHUNK", chunk)  # 5: every block is longer
     samples = comb_samples()
     rows, packed = collate(samples, "rows"), collate(samples, layout)  # type: ignore[arg-type]
     sampled = rows.loss_BK > 0
@@ -98,10 +103,11 @@ def test_the_comb_computes_fewer_tokens() -> None:
     assert comb < 0.7 * packed < packed < rows
 
 
-@pytest.mark.parametrize("lora_rank", [0, 4])
+@pytest.mark.parametrize(("lora_rank", "chunk"), [(0, comb_module.CHUNK), (4, comb_module.CHUNK), (4, 5)])
 def test_gradients_equal_those_of_the_rows_whatever_the_micro_batches_and_the_order(
-    loaded: LoadedModel, lora_rank: int
+    loaded: LoadedModel, lora_rank: int, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(comb_module, "CHUNK", chunk)
     trainee = Trainee(loaded, lora_rank, 8, seed=0, with_reference=True)
     samples = comb_samples()
     shuffled = random.Random(1).sample(samples, len(samples))

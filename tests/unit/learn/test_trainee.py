@@ -113,3 +113,17 @@ def test_the_export_is_a_plain_transformers_folder(tmp_path: Path, lora_rank: in
     loaded = load_model(str(tmp_path / "model"))
     torch.testing.assert_close(scores(loaded.model), scores(trainee.model), rtol=0, atol=1e-5)
     assert loaded.tokenizer.encode("some text") == trainee.sampler.tokenizer.encode("some text")
+
+
+def test_adapters_of_the_last_layers_leave_the_others_as_they_are() -> None:
+    loaded = tiny_model(tiny_tokenizer(["some text"]))
+    count = len(loaded.model.get_decoder().layers)
+    before = {name: value.clone() for name, value in loaded.model.named_parameters()}
+    trainee = Trainee(loaded, 4, 8, seed=0, with_reference=False, lora_layers=1)
+    learn(trainee, make_optimizer(trainee.model, 1e-2), 3)
+    moved = {name for name, value in trainee.sampler.model.named_parameters() if not torch.equal(value, before[name])}
+    assert moved
+    assert all(f".layers.{count - 1}." in name for name in moved)
+    assert {name for name in before if f".layers.{count - 1}." in name and "_proj" in name} == moved
+    with pytest.raises(UserError, match=f"lora.layers={count + 1}: the model has {count} layers"):
+        Trainee(loaded, 4, 8, seed=0, with_reference=False, lora_layers=count + 1)
