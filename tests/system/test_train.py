@@ -72,7 +72,7 @@ def test_a_step_is_told_apart(tmp_path: Path) -> None:
     assert figures["episodes"] == 4  # a group and a refill, two members each
     assert figures["turns"] >= 4
     assert min(figures[name] for name in ("prefill_s", "sampling_s", "browser_core_s", "site_core_s", "own_core_s")) > 0
-    assert figures["prefill_s"] + figures["sampling_s"] <= figures["rollout_s"]
+    assert max(figures["prefill_s"], figures["sampling_s"]) <= figures["rollout_s"]
 
 
 def test_the_expert_passes_and_giving_up_fails(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The in-process engine: any transformers causal LM, token ids in, sampled ids and their logprobs out.
 
-One thread owns the model while requests are live. A request joins the running batch at the next token; prompts that
-begin alike share the computed beginning (`kv.PrefixStore`), so a group pays for its first page once.
+Two threads use the model while requests are live: one reads prompts, the other draws the next token of all that were
+read. Side by side they keep the cores busier than one after the other, above all where a browser wants its share. A
+request joins the running batch at the next token; prompts that begin alike share the computed beginning
+(`kv.PrefixStore`), so a group pays for its first page once.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import torch
 
 from clickgrad.errors import PolicyError, boundary
 from clickgrad.policy.device import device_of, on_device_of
-from clickgrad.policy.kv import PrefillCache, PrefixStore, RowCache
+from clickgrad.policy.kv import Layers, PrefillCache, PrefixStore, RowCache
 from clickgrad.policy.models import LoadedModel
 from clickgrad.policy.packed import PackedLinears
 from clickgrad.policy.protocol import refuse_too_long
@@ -40,10 +42,11 @@ class Request:
     sampled: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     drawn_logprobs: list[float] = field(default_factory=list)  # after top_p
-    version: int = 0  # of the weights that drew its first token
+    version: int = 0  # of the weights that read its prompt: no token is older
+    read: Layers = field(default_factory=list)  # keys and values of its prompt, until it joins the batch
 
     def settle(self, result: Completion | PolicyError) -> None:
-        """Called on the engine's thread; a future that was cancelled or a loop that is gone wants nothing."""
+        """Called on a thread of the engine; a future that was cancelled or a loop that is gone wants nothing."""
         if not self.loop.is_closed():
             self.loop.call_soon_threadsafe(_settle, self.future, result)
 
@@ -87,14 +90,19 @@ class TorchEngine:
         self.version = 0
         self._loaded = loaded
         self._max_rows = max_rows
-        self._arrivals: queue.SimpleQueue[Request | _Wake | None] = queue.SimpleQueue()
+        self._arrivals: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._read: queue.SimpleQueue[Request | _Wake | None] = queue.SimpleQueue()
         self._swaps: queue.SimpleQueue[_Swap] = queue.SimpleQueue()
-        self._threads = threads
+        self._reading = threading.Lock()  # held while a prompt is read, and while weights change
+        self._closing = False
+        self._threads = threads or torch.get_num_threads()
         self._live: list[Request] = []
         self._rows = RowCache()
         self._prefixes = PrefixStore(cache_tokens)
         self._packed = PackedLinears(loaded.model, int8)
         self._read_s = self._draw_s = 0.0
+        self._reader = threading.Thread(target=self._read_prompts, name="torch-engine-reader", daemon=True)
+        self._reader.start()
         self._thread = threading.Thread(target=self._serve, name="torch-engine", daemon=True)
         self._thread.start()
 
@@ -118,7 +126,7 @@ class TorchEngine:
         """
         swap = _Swap(change, version)
         self._swaps.put(swap)
-        self._arrivals.put(_Wake())
+        self._read.put(_Wake())
         swap.done.result(SWAP_TIMEOUT_S)
 
     @property
@@ -127,22 +135,60 @@ class TorchEngine:
         return self._prefixes.hit_tokens / max(1, self._prefixes.asked_tokens)
 
     def seconds(self) -> dict[str, float]:
-        """Since the last call: reading prompts, drawing tokens; the rest of the time nobody asked for anything."""
+        """Since the last call: reading prompts, and drawing tokens, which often goes on at the same time."""
         spent = {"read_s": self._read_s, "draw_s": self._draw_s}
         self._read_s = self._draw_s = 0.0
         return spent
 
     def close(self) -> None:
+        self._closing = True
         self._arrivals.put(None)
         self._thread.join(CLOSE_TIMEOUT_S)
         if not self._thread.is_alive():
             self._packed.release()
 
-    # --- the engine's thread ---
+    # --- the thread that reads ---
+
+    def _read_prompts(self) -> None:
+        with torch.inference_mode(), on_device_of(self._loaded.model):
+            while (request := self._arrivals.get()) is not None:
+                if request.future.cancelled():
+                    continue
+                if self._closing:
+                    request.settle(PolicyError("the engine was closed"))
+                    continue
+                started = time.perf_counter()
+                self._share_cores(beside=bool(self._live))
+                try:
+                    with self._reading, boundary(PolicyError, "reading the prompt"):
+                        self._prefill(request)
+                except PolicyError as error:
+                    request.settle(error)
+                else:
+                    self._read.put(request)
+                self._read_s += time.perf_counter() - started
+        self._read.put(None)
+
+    def _prefill(self, request: Request) -> None:
+        """Compute all of the prompt but its last token, which joins the next decode: a known prompt costs nothing."""
+        body = request.ids[:-1]
+        cache = PrefillCache(self._prefixes.longest(body))
+        known = cache.get_seq_length()
+        if known < len(body):
+            mask = torch.ones(len(body) - known, len(body), dtype=torch.bool).tril(known)[None, None]
+            self._forward(torch.tensor([body[known:]]), torch.arange(known, len(body))[None], mask, cache)
+            self._prefixes.keep(body, cache.pairs)
+        request.read, request.version = cache.pairs, self.version
+
+    def _share_cores(self, beside: bool) -> None:
+        """Of this thread's computing from here on: all cores, or half of them while the other thread computes, too."""
+        wanted = max(1, self._threads // 2) if beside else self._threads
+        if torch.get_num_threads() != wanted:
+            torch.set_num_threads(wanted)
+
+    # --- the thread that draws ---
 
     def _serve(self) -> None:
-        if self._threads:
-            torch.set_num_threads(self._threads)
         with torch.inference_mode(), on_device_of(self._loaded.model):
             while self._admit():
                 started = time.perf_counter()
@@ -154,42 +200,37 @@ class TorchEngine:
                 self._draw_s += time.perf_counter() - started
 
     def _admit(self) -> bool:
-        """Take in what has arrived, as far as rows allow; wait when there is nothing else to do. False: closed."""
+        """Take in what has been read, as far as rows allow; wait when there is nothing else to do. False: closed."""
         while True:
             self._apply_swaps()
-            if len(self._live) >= self._max_rows:
+            if len(self._live) >= self._max_rows and not self._closing:
                 return True
             try:
-                request = self._arrivals.get(block=not self._live)
+                request = self._read.get(block=self._closing or not self._live)
             except queue.Empty:
                 return True
             if request is None:
                 self._fail_all(PolicyError("the engine was closed"))
                 return False
-            if isinstance(request, _Wake):
+            if isinstance(request, _Wake) or request.future.cancelled():
                 continue
-            if request.future.cancelled():
-                continue
-            started = time.perf_counter()
-            try:
-                with boundary(PolicyError, "reading the prompt"):
-                    self._prefill(request)
-            except PolicyError as error:
-                request.settle(error)
-            self._read_s += time.perf_counter() - started
+            self._rows.add(request.read, request.sampling.max_new_tokens + 1)
+            request.read = []
+            self._live.append(request)
 
     def _apply_swaps(self) -> None:
         while not self._swaps.empty():
             swap = self._swaps.get()
-            try:
-                with boundary(PolicyError, "putting new weights in place"):
-                    swap.change()
-                    self._packed.refresh()
-            except PolicyError as error:
-                swap.done.set_exception(error)
-                continue
-            self._prefixes.clear()  # the old weights computed them
-            self.version = swap.version
+            with self._reading:
+                try:
+                    with boundary(PolicyError, "putting new weights in place"):
+                        swap.change()
+                        self._packed.refresh()
+                except PolicyError as error:
+                    swap.done.set_exception(error)
+                    continue
+                self._prefixes.clear()  # the old weights computed them
+                self.version = swap.version
             swap.done.set_result(None)
 
     def _fail_all(self, error: PolicyError) -> None:
@@ -198,19 +239,6 @@ class TorchEngine:
         self._live.clear()
         self._rows = RowCache()
 
-    def _prefill(self, request: Request) -> None:
-        """Compute all of the prompt but its last token, which joins the next decode: a known prompt costs nothing."""
-        body = request.ids[:-1]
-        cache = PrefillCache(self._prefixes.longest(body))
-        known = cache.get_seq_length()
-        if known < len(body):
-            mask = torch.ones(len(body) - known, len(body), dtype=torch.bool).tril(known)[None, None]
-            self._forward(torch.tensor([body[known:]]), torch.arange(known, len(body))[None], mask, cache)
-            self._prefixes.keep(body, cache.pairs)
-        self._rows.add(cache.pairs, request.sampling.max_new_tokens + 1)
-        request.version = self.version
-        self._live.append(request)
-
     def _decode(self) -> None:
         """One more token for every live row."""
         for row in reversed(range(len(self._live))):
@@ -218,6 +246,7 @@ class TorchEngine:
                 self._drop(row)
         if not self._live:
             return
+        self._share_cores(beside=self._reading.locked())
         newest = torch.tensor([[(request.sampled or request.ids)[-1]] for request in self._live])
         positions = torch.tensor(self._rows.lengths)[:, None]
         logits = self._forward(newest, positions, self._rows.mask(), self._rows)

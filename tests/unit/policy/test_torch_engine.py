@@ -194,6 +194,15 @@ async def test_a_failing_model_fails_its_requests_and_the_engine_lives_on(
     assert (await engine.complete(ask(prompt_ids(5)), Sampling(4))).ids
 
 
+async def test_closing_fails_whoever_is_read_drawn_or_waiting(loaded: LoadedModel) -> None:
+    engine = TorchEngine(loaded, max_rows=1)
+    waiting = [asyncio.create_task(engine.complete(ask(prompt_ids(9, n)), Sampling(240, seed=n))) for n in range(8)]
+    await asyncio.sleep(0.02)
+    engine.close()
+    ends = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 10)
+    assert sum(isinstance(end, PolicyError) and "closed" in str(end) for end in ends) >= 7  # one may be done already
+
+
 async def test_a_closed_engine_says_so(engine: TorchEngine) -> None:
     engine.close()
     with pytest.raises(PolicyError, match="closed"):

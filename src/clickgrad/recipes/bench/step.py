@@ -31,9 +31,8 @@ class StepFigures:
     turns: int
     computed_tokens: int  # by the learner
     rollout_s: float
-    prefill_s: float  # of the rollout: the engine reads prompts
-    sampling_s: float  # of the rollout: the engine draws tokens
-    engine_idle_s: float  # of the rollout: the engine waits for pages
+    prefill_s: float  # of the rollout: the engine reads prompts, and beside that
+    sampling_s: float  # draws tokens
     training_s: float
     cores: int
     browser_core_s: float
@@ -56,7 +55,6 @@ def bench_step(config: Config, start: str) -> StepFigures:
         rollout_s=row["rollout_s"],
         prefill_s=row["read_s"],
         sampling_s=row["draw_s"],
-        engine_idle_s=row["rollout_s"] - row["read_s"] - row["draw_s"],
         training_s=row["update_s"],
         cores=cores,
         browser_core_s=clocks.browser_s,
