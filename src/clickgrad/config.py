@@ -102,6 +102,7 @@ class ReinforceSection(Section):
     updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
     importance_cap: float = Field(0.0, ge=0)  # corrects for a sampler unlike the trainer, truncated here; 0 is off
     temperature: float = Field(1.0, gt=0)
+    shuffle_rewards: bool = False  # a control: the rewards of a group go to its members by lot, so nothing is learned
     micro_tokens: int = Field(2048, ge=1)
     layout: Literal["rows", "comb"] = "comb"
     save_every: int = Field(1, ge=1)

@@ -11,9 +11,11 @@ Departures from the paper, each an option where that makes sense:
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,8 @@ def _learn(
         gathered = ahead.take()
         taken = time.monotonic()
         groups = _fresh_enough(gathered, step, options.max_staleness)
+        if options.shuffle_rewards:
+            groups = [by_lot(group, f"{config.seed}/{step}/{place}") for place, group in enumerate(groups)]
         samples = grpo_samples(groups, options.normalizer, config.agent.max_turns)
         figures = learner.reinforce(samples, _grpo_options(config))
         for update in figures:
@@ -125,6 +129,14 @@ def _fresh_enough(gathered: Gathered, step: int, max_staleness: int) -> list[lis
         [member for member in group if not member.usable or step - 1 - oldest_version(member) <= max_staleness]
         for group in gathered.kept
     ]
+
+
+def by_lot(group: Sequence[Trajectory], seed: str) -> list[Trajectory]:
+    """The same rewards, but whose they are is chance. Who crashed has none to give or to get."""
+    rewards = [member.reward for member in group if member.usable]
+    random.Random(seed).shuffle(rewards)
+    lots = iter(rewards)
+    return [replace(member, reward=next(lots)) if member.usable else member for member in group]
 
 
 def _grpo_options(config: Config) -> GrpoOptions:

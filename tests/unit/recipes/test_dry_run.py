@@ -44,7 +44,7 @@ def test_the_default_run_is_reckoned_at_about_half_an_hour_and_the_whole_arena_a
 def test_a_run_of_several_parts_takes_as_long_as_they_do() -> None:
     names = [part.name for part in of("train").parts]
     assert len(names) == 6
-    assert names[3] == names[5] == "evaluate 112 episodes"
+    assert names[3] == names[5] == "evaluate 102 episodes"
     clone, reinforce, evaluate = (seconds(of(command)) for command in ("clone", "reinforce", "evaluate"))
     start = of("train").parts[0].seconds
     assert seconds(of("train")) == pytest.approx(start + clone + reinforce + 2 * evaluate)
