@@ -97,6 +97,7 @@ class CombAttention:
             )
             for block in comb.blocks
         ]
+        self._masks: dict[tuple[int, int], torch.Tensor] = {}  # made by the first layer, used by all
 
     def attend(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None
@@ -112,26 +113,35 @@ class CombAttention:
             visible = keys_T.shape[2] - length
             for queries_L in torch.split(block, CHUNK, 2):
                 visible += queries_L.shape[2]
-                attended.append(_causal(queries_L, keys_T[:, :, :visible], values_T[:, :, :visible], groups, scaling))
+                attended.append(
+                    self._causal(queries_L, keys_T[:, :, :visible], values_T[:, :, :visible], groups, scaling)
+                )
         return torch.cat(attended, 2).transpose(1, 2)
 
+    def _causal(
+        self,
+        queries_L: torch.Tensor,
+        keys_T: torch.Tensor,
+        values_T: torch.Tensor,
+        groups: int,
+        scaling: float | None,
+    ) -> torch.Tensor:
+        """The queries are those of the last L of the T tokens."""
+        _, heads, length, size = queries_L.shape
+        shape = length, keys_T.shape[2]
+        if shape not in self._masks:
+            self._masks[shape] = _lower_right(*shape, like=queries_L).repeat(groups, 1)
+        # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
+        out = torch.nn.functional.scaled_dot_product_attention(
+            queries_L.reshape(1, heads // groups, groups * length, size),
+            keys_T,
+            values_T,
+            attn_mask=self._masks[shape],
+            scale=scaling,
+        )
+        return out.reshape(1, heads, length, size)
 
-def _causal(
-    queries_L: torch.Tensor, keys_T: torch.Tensor, values_T: torch.Tensor, groups: int, scaling: float | None
-) -> torch.Tensor:
-    """The queries are those of the last L of the T tokens."""
-    _, heads, length, size = queries_L.shape
-    # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
-    out = torch.nn.functional.scaled_dot_product_attention(
-        queries_L.reshape(1, heads // groups, groups * length, size),
-        keys_T,
-        values_T,
-        attn_mask=_lower_right(length, keys_T.shape[2], queries_L.device).repeat(groups, 1),
-        scale=scaling,
-    )
-    return out.reshape(1, heads, length, size)
 
-
-def _lower_right(length: int, seen: int, device: torch.device) -> torch.Tensor:
-    """[L, T]: the last token of a block sees all, the one before it all but one."""
-    return torch.ones(length, seen, dtype=torch.bool, device=device).tril(seen - length)
+def _lower_right(length: int, seen: int, like: torch.Tensor) -> torch.Tensor:
+    """[L, T], to be added: the last token of a block sees all, the one before it all but one."""
+    return torch.full((length, seen), float("-inf"), dtype=like.dtype, device=like.device).triu(seen - length + 1)
