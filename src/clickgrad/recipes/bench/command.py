@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 
 DONE = 0
 
@@ -83,5 +85,7 @@ def _bench_step(options: argparse.Namespace) -> int:
     from clickgrad.recipes.bench.step import bench_step
 
     config = load_config(options.config, options.set, "reinforce")
-    print(told(bench_step(config, options.start), options.json))
+    with redirect_stdout(sys.stderr if options.json else sys.stdout):  # the step tells how far it is
+        figures = bench_step(config, options.start)
+    print(told(figures, options.json))
     return DONE
