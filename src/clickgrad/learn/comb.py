@@ -97,7 +97,8 @@ class CombAttention:
             )
             for block in comb.blocks
         ]
-        self._masks: dict[tuple[int, int], torch.Tensor] = {}  # made by the first layer, used by all
+        self._longest = max(sum(self._pieces[piece] for piece in pieces) for _, pieces in self._blocks)
+        self._mask: torch.Tensor | None = None  # the widest there is: all others are its lower right corners
 
     def attend(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None
@@ -128,15 +129,15 @@ class CombAttention:
     ) -> torch.Tensor:
         """The queries are those of the last L of the T tokens."""
         _, heads, length, size = queries_L.shape
-        shape = length, keys_T.shape[2]
-        if shape not in self._masks:
-            self._masks[shape] = _lower_right(*shape, like=queries_L).repeat(groups, 1)
+        if self._mask is None:  # made by the first layer, used by all
+            self._mask = _lower_right(CHUNK, max(CHUNK, self._longest), like=queries_L).repeat(groups, 1, 1)
+        mask_LT = self._mask[:, -length:, -keys_T.shape[2] :].reshape(groups * length, -1)
         # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
         out = torch.nn.functional.scaled_dot_product_attention(
             queries_L.reshape(1, heads // groups, groups * length, size),
             keys_T,
             values_T,
-            attn_mask=self._masks[shape],
+            attn_mask=mask_LT,
             scale=scaling,
         )
         return out.reshape(1, heads, length, size)

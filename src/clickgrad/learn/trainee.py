@@ -35,7 +35,8 @@ class Trainee:
     ) -> None:
         """`lora_layers`: only the last so many have adapters, so gradients need not travel below them; 0 is all.
 
-        `separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained."""
+        `separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained.
+        """
         self.crew = crew
         self._lora = lora_rank > 0
         self._start: Any = None

@@ -81,7 +81,7 @@ def examine() -> Findings:
         problems.append(f"{disk:.1f} GiB of disk are free here; the default run needs {NEEDED['disk_gib']:.0f}")
     return Findings(
         python=platform.python_version(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores=usable_cores(),
         memory_gib=round(memory, 1),
         disk_gib=round(disk, 1),
         torch=torch,
@@ -113,3 +113,8 @@ def _browser_version(browser: Path) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return run.stdout.strip() or None
+
+
+def usable_cores() -> int:
+    """By this process, which may be kept from some."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,7 +7,6 @@ its own; the browser's processes are looked at twenty times a second; what no co
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from tempfile import TemporaryDirectory
 import psutil
 
 from clickgrad.config import Config
+from clickgrad.recipes.doctor import usable_cores
 from clickgrad.recipes.reinforce import reinforce
 from clickgrad.recipes.run_folder import METRICS
 from clickgrad.worlds.server import THREAD
@@ -26,7 +26,7 @@ LOOK_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class StepFigures:
+class StepTimes:
     episodes: int
     turns: int
     computed_tokens: int  # by the learner
@@ -41,14 +41,14 @@ class StepFigures:
     idle_core_s: float
 
 
-def bench_step(config: Config, start: str) -> StepFigures:
+def bench_step(config: Config, start: str) -> StepTimes:
     """One step of `reinforce` from the model `start`, thrown away afterwards."""
     once = config.model_copy(update={"reinforce": config.reinforce.model_copy(update={"steps": 1})})
     with TemporaryDirectory(prefix="clickgrad-bench-") as folder, _Clocks() as clocks:
         reinforce(once, start, Path(folder) / "run")
         [row] = map(json.loads, (Path(folder) / "run" / METRICS).read_text().splitlines())
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return StepFigures(
+    cores = usable_cores()
+    return StepTimes(
         episodes=row["episodes"],
         turns=round(row["mean_turns"] * (row["episodes"] - row["crashed"])),
         computed_tokens=row["computed_tokens"],
