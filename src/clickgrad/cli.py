@@ -130,8 +130,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
 
     compare = add("compare", _compare, "two evaluations against each other, task by task")
-    compare.add_argument("a", type=Path, metavar="RUN_A", help="run folder of the first evaluation")
-    compare.add_argument("b", type=Path, metavar="RUN_B", help="run folder of the second")
+    compare.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN", help="run folders A B; with A B A B … the pairs are pooled"
+    )
     compare.add_argument("--json", action="store_true", help="print the figures as one JSON object")
     rejudge = add("rejudge", _rejudge, "judge stored trajectories again, by today's checks")
     rejudge.add_argument("run", type=Path, metavar="RUN", help="run folder; the trajectories in it stay as they are")
@@ -329,9 +330,9 @@ def _run_goal(config: Config, options: argparse.Namespace) -> str:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.compare import compare_runs
+    from clickgrad.recipes.compare import compare_pairs
 
-    comparison = compare_runs(options.a, options.b)
+    comparison = compare_pairs(options.runs)
     print(json.dumps(comparison.plain()) if options.json else comparison.text())
     return DONE
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from clickgrad.errors import UserError
 from clickgrad.recipes.run_folder import TRAJECTORIES
-from clickgrad.report.compare import Comparison, compare
+from clickgrad.report.compare import Comparison, Pooled, compare
 from clickgrad.report.episodes import Episode
 from clickgrad.report.index import TrajectoryIndex
+
+
+def compare_pairs(runs: Sequence[Path]) -> Comparison | Pooled:
+    """A B, or A B A B …: each A against the B after it, then all of them as one."""
+    if len(runs) % 2:
+        raise UserError(f"evaluations are compared in pairs, A B A B …; {len(runs)} were given")
+    found = tuple(compare_runs(a, b) for a, b in zip(runs[::2], runs[1::2], strict=True))
+    return found[0] if len(found) == 1 else Pooled(found)
 
 
 def compare_runs(a: Path, b: Path) -> Comparison:

@@ -29,37 +29,25 @@ class Comparison:
     unpaired: tuple[tuple[str, str], ...]  # (task/attempt, why)
 
     def plain(self) -> dict[str, Any]:
-        low, high = self.pairs.interval
         return {
             "a": {"policy": self.policies[0], "rate": round(self.rates[0].value, 4)},
             "b": {"policy": self.policies[1], "rate": round(self.rates[1].value, 4)},
-            "pairs": self.pairs.n,
-            "difference": round(self.pairs.difference, 4),
-            "low": round(low, 4),
-            "high": round(high, 4),
-            "mcnemar_p": self.pairs.p,
-            "both": self.pairs.both,
-            "neither": self.pairs.neither,
+            **_plain_difference(self.pairs),
             "gained": list(self.gained),
             "lost": list(self.lost),
             "unpaired": dict(self.unpaired),
         }
 
     def text(self) -> str:
-        low, high = self.pairs.interval
         table = Table(
             ("", "policy", "success of the pairs"),
             tuple(
                 (side, policy, str(rate)) for side, policy, rate in zip("AB", self.policies, self.rates, strict=True)
             ),
         )
-        flips = (
-            f"{len(self.gained)} gained, {len(self.lost)} lost, {self.pairs.both} pass and {self.pairs.neither} fail"
-        )
         parts = [
             table.text(),
-            f"B - A: {100 * self.pairs.difference:+.1f} points (95 % CI {100 * low:+.1f} to {100 * high:+.1f}), "
-            f"McNemar p = {self.pairs.p:.3g}, {self.pairs.n} pairs: {flips} in both",
+            _difference(self.pairs),
             *_listed("gained", self.gained),
             *_listed("lost", self.lost),
             *_listed("unpaired", [f"{name}: {why}" for name, why in self.unpaired]),
@@ -89,6 +77,56 @@ def compare(a: Sequence[Episode], b: Sequence[Episode]) -> Comparison:
         lost=lost,
         unpaired=tuple(sorted(unpaired)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """Several comparisons, say of three seeds, as one."""
+
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def pairs(self) -> Pairs:
+        tables = [one.pairs for one in self.comparisons]
+        return Pairs(
+            both=sum(table.both for table in tables),
+            only_a=sum(table.only_a for table in tables),
+            only_b=sum(table.only_b for table in tables),
+            neither=sum(table.neither for table in tables),
+        )
+
+    def plain(self) -> dict[str, Any]:
+        return {"pooled": _plain_difference(self.pairs), "comparisons": [one.plain() for one in self.comparisons]}
+
+    def text(self) -> str:
+        rows = [
+            (str(number), str(one.rates[0]), str(one.rates[1]), f"{100 * one.pairs.difference:+.1f}")
+            for number, one in enumerate(self.comparisons, 1)
+        ]
+        table = Table(("comparison", "A", "B", "B - A, points"), tuple(rows))
+        return f"{table.text()}\n\npooled, {_difference(self.pairs)}"
+
+
+def _difference(pairs: Pairs) -> str:
+    low, high = pairs.interval
+    flips = f"{pairs.only_b} gained, {pairs.only_a} lost, {pairs.both} pass and {pairs.neither} fail"
+    return (
+        f"B - A: {100 * pairs.difference:+.1f} points (95 % CI {100 * low:+.1f} to {100 * high:+.1f}), "
+        f"McNemar p = {pairs.p:.3g}, {pairs.n} pairs: {flips} in both"
+    )
+
+
+def _plain_difference(pairs: Pairs) -> dict[str, Any]:
+    low, high = pairs.interval
+    return {
+        "pairs": pairs.n,
+        "difference": round(pairs.difference, 4),
+        "low": round(low, 4),
+        "high": round(high, 4),
+        "mcnemar_p": pairs.p,
+        "both": pairs.both,
+        "neither": pairs.neither,
+    }
 
 
 def _by_attempt(episodes: Iterable[Episode]) -> Mapping[str, Episode]:

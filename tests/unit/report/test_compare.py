@@ -7,7 +7,7 @@ import pytest
 from tiny import make_task, make_trajectory
 
 from clickgrad.errors import UserError
-from clickgrad.recipes.compare import compare_runs
+from clickgrad.recipes.compare import compare_pairs, compare_runs
 from clickgrad.recipes.rejudge import rejudge
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode
@@ -66,6 +66,17 @@ def test_runs_that_cannot_be_compared_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no judged episode of the same task"):
         compare_runs(one, other)
     assert compare_runs(one, one).pairs == Pairs(1, 0, 0, 0)
+
+
+def test_the_pairs_of_several_seeds_are_pooled(tmp_path: Path) -> None:
+    before = store(tmp_path / "before", attempt("w", 0.0), attempt("x", 1.0))
+    after = store(tmp_path / "after", attempt("w", 1.0), attempt("x", 1.0))
+    found = compare_pairs([before, after, after, before, before, after])
+    assert found.pairs == Pairs(both=3, only_a=1, only_b=2, neither=0)
+    assert "pooled, B - A: +16.7 points" in found.text()
+    assert [one["difference"] for one in found.plain()["comparisons"]] == [0.5, -0.5, 0.5]
+    with pytest.raises(UserError, match="in pairs, A B A B …; 3 were given"):
+        compare_pairs([before, after, after])
 
 
 def ended(task: Task, answer: str) -> Trajectory:

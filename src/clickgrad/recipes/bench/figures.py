@@ -33,8 +33,9 @@ def rss_mb() -> float:
 
 
 def told(figures: Any, as_json: bool) -> str:
+    """Five digits that count: an error of 1.2e-07 is not 0."""
     plain = {
-        name: round(value, 4) if isinstance(value, float) else value
+        name: float(f"{value:.5g}") if isinstance(value, float) else value
         for name, value in dataclasses.asdict(figures).items()
     }
     if as_json:
