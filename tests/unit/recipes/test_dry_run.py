@@ -41,10 +41,17 @@ def test_the_default_run_is_reckoned_at_about_half_an_hour_and_the_whole_arena_a
     assert 80 * 60 < seconds(of("train", preset="pocket-cpu")) < 150 * 60
 
 
+def test_groups_without_contrast_cost_no_learning_where_none_is_replaced() -> None:
+    steps = {refills: of("reinforce", f"reinforce.max_refills={refills}").parts[0] for refills in (0, 1)}
+    twice = {refills: of("reinforce", f"reinforce.max_refills={refills}", "reinforce.updates=2") for refills in (0, 1)}
+    learning = {refills: twice[refills].parts[0].seconds - steps[refills].seconds for refills in (0, 1)}
+    assert learning[0] == pytest.approx(0.6 * learning[1], rel=0.01)
+
+
 def test_a_run_of_several_parts_takes_as_long_as_they_do() -> None:
     names = [part.name for part in of("train").parts]
     assert len(names) == 6
-    assert names[3] == names[5] == "evaluate 102 episodes"
+    assert names[3] == names[5] == "evaluate 105 episodes"
     clone, reinforce, evaluate = (seconds(of(command)) for command in ("clone", "reinforce", "evaluate"))
     start = of("train").parts[0].seconds
     assert seconds(of("train")) == pytest.approx(start + clone + reinforce + 2 * evaluate)
