@@ -29,7 +29,9 @@ def test_every_link_leads_to_a_file_and_a_heading_in_it(document: Path) -> None:
         target = document.parent / name if name else document
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
-        assert document.parent != DOCS or target.resolve().is_relative_to(DOCS), f"{link} would lead out of the built site"
+        assert document.parent != DOCS or target.resolve().is_relative_to(DOCS), (
+            f"{link} would lead out of the built site"
+        )
 
 
 def test_every_page_has_its_place_on_the_site_and_on_the_first_page() -> None:
