@@ -81,7 +81,7 @@ def compare(a: Sequence[Episode], b: Sequence[Episode]) -> Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Several comparisons, say of three seeds, as one."""
+    """Several comparisons, say of three seeds, as one. Pairs of the same task count as independent, too."""
 
     comparisons: tuple[Comparison, ...]
 
@@ -100,10 +100,16 @@ class Pooled:
 
     def text(self) -> str:
         rows = [
-            (str(number), str(one.rates[0]), str(one.rates[1]), f"{100 * one.pairs.difference:+.1f}")
+            (
+                str(number),
+                str(one.rates[0]),
+                str(one.rates[1]),
+                f"{100 * one.pairs.difference:+.1f}",
+                str(len(one.unpaired)),
+            )
             for number, one in enumerate(self.comparisons, 1)
         ]
-        table = Table(("comparison", "A", "B", "B - A, points"), tuple(rows))
+        table = Table(("comparison", "A", "B", "B - A, points", "unpaired"), tuple(rows))
         return f"{table.text()}\n\npooled, {_difference(self.pairs)}"
 
 

@@ -74,6 +74,7 @@ def test_the_pairs_of_several_seeds_are_pooled(tmp_path: Path) -> None:
     found = compare_pairs([before, after, after, before, before, after])
     assert found.pairs == Pairs(both=3, only_a=1, only_b=2, neither=0)
     assert "pooled, B - A: +16.7 points" in found.text()
+    assert "unpaired" in found.text()
     assert [one["difference"] for one in found.plain()["comparisons"]] == [0.5, -0.5, 0.5]
     with pytest.raises(UserError, match="in pairs, A B A B …; 3 were given"):
         compare_pairs([before, after, after])

@@ -24,7 +24,7 @@ from clickgrad.types import Sample
 
 LAYOUTS: tuple[Layout, ...] = ("rows", "packed", "comb")
 TURNS, SYSTEM, TASK, PLACEHOLDER, REPLY = 10, 70, 20, 16, 40
-MICRO_TOKENS = 4096  # about 10 GB with LoRA on SmolLM2
+MICRO_TOKENS = 4096  # 14 to 15 GB at most with LoRA on SmolLM2
 MEMBERS = {300: 4, 1000: 4, 3000: 1}  # of the group, by page size: so that a measurement takes minutes, not hours
 
 
