@@ -73,6 +73,13 @@ class LoraSection(Section):
         return self
 
 
+class LearnerSection(Section):
+    """How an update is computed, in cloning and in reinforcement."""
+
+    recompute: bool = False  # layers are computed again on the way back, not kept: a third more time, far less memory
+    autocast: bool = False  # products in bfloat16, for GPUs; weights and optimizer stay in model.dtype
+
+
 class CloneSection(Section):
     demos: int = Field(0, ge=0)  # how many, drawn at random; 0 means all there are
     # How the experts explain their actions: in short, at length, or through a hosted model, as chat:<model>.
@@ -190,6 +197,7 @@ class Config(Section):
     agent: AgentSection = AgentSection()
     rollout: RolloutSection = RolloutSection()
     lora: LoraSection = LoraSection()
+    learner: LearnerSection = LearnerSection()
     clone: CloneSection = CloneSection()
     reinforce: ReinforceSection = ReinforceSection()
     evaluate: EvaluateSection = EvaluateSection()
@@ -201,18 +209,24 @@ class Config(Section):
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
 
+    @model_validator(mode="after")
+    def _has_products_to_round(self) -> Config:
+        if self.learner.autocast and self.model.dtype == "bfloat16":
+            raise ValueError("learner.autocast does nothing with model.dtype=bfloat16, which rounds everything")
+        return self
+
 
 COMMON = ("seed", "model", "tasks", "agent", "rollout")
 READ_BY = {  # which sections a command looks at; `--set` on any other would be silent, so it is refused
     "demos": ("seed", "tasks", "agent", "rollout", "clone", "chat"),
-    "clone": (*COMMON, "lora", "clone", "chat", "log", "cluster"),
-    "reinforce": (*COMMON, "lora", "reinforce", "log", "cluster"),
+    "clone": (*COMMON, "lora", "learner", "clone", "chat", "log", "cluster"),
+    "reinforce": (*COMMON, "lora", "learner", "reinforce", "log", "cluster"),
     "evaluate": (*COMMON, "evaluate", "chat", "judge", "cluster"),
     "prove": ("seed", "tasks", "agent", "rollout", "evaluate"),
     "replay": ("tasks", "agent", "rollout"),
     "run": ("seed", "model", "agent", "rollout", "chat"),
-    "train": (*COMMON, "lora", "clone", "reinforce", "evaluate", "train", "chat", "log", "cluster"),
-    "study start": (*COMMON, "lora", "clone", "reinforce", "evaluate", "chat", "judge", "thinking", "log"),
+    "train": (*COMMON, "lora", "learner", "clone", "reinforce", "evaluate", "train", "chat", "log", "cluster"),
+    "study start": (*COMMON, "lora", "learner", "clone", "reinforce", "evaluate", "chat", "judge", "thinking", "log"),
     "study format": (*COMMON, "evaluate", "chat", "judge", "thinking"),
     "study turns": (*COMMON, "evaluate", "chat", "judge", "turns"),
     "study prompting": (*COMMON, "evaluate", "chat", "judge"),

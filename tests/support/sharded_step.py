@@ -23,9 +23,9 @@ OPTIONS = GrpoOptions(
 FIGURES = ("loss", "grad_norm", "entropy", "kl", "clip_share", "tokens")
 
 
-def new_learner(lora_rank: int, crew: Crew) -> LocalLearner:
+def new_learner(lora_rank: int, crew: Crew, recompute: bool = False) -> LocalLearner:
     loaded = tiny_model(tiny_tokenizer(["some text"]))
-    return LocalLearner(Trainee(loaded, lora_rank, 8, seed=0, with_reference=True, crew=crew))
+    return LocalLearner(Trainee(loaded, lora_rank, 8, seed=0, with_reference=True, recompute=recompute, crew=crew))
 
 
 def weights(learner: LocalLearner) -> dict[str, torch.Tensor]:
@@ -53,7 +53,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     crew = join_crew()
     for name, case in json.loads((folder / "cases.json").read_text()).items():
-        learner = new_learner(case["lora_rank"], crew)
+        learner = new_learner(case["lora_rank"], crew, case["recompute"])
         if crew.leads:
             samples = [from_plain(Sample, plain) for plain in case["samples"]]
             torch.save(train(learner, samples, folder / name), folder / name / "result.pt")

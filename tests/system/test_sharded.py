@@ -43,7 +43,13 @@ def test_the_example_of_the_docstring() -> None:
     assert ALONE.share("abc") == [(0, "a", 1.0), (1, "b", 1.0), (2, "c", 1.0)]
 
 
-CASES = {"full": (9, 0), "adapter": (9, 4), "fewer than processes": (1, 0)}  # turns, and the rank of the adapter
+CASES = {  # turns, the rank of the adapter, whether the two processes compute layers again instead of keeping them
+    "full": (9, 0, False),
+    "adapter": (9, 4, False),
+    "fewer than processes": (1, 0, False),
+    "full, recomputed": (9, 0, True),
+    "adapter, recomputed": (9, 4, True),
+}
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +57,8 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What two processes made of each case, in a folder of its name."""
     folder = tmp_path_factory.mktemp("together")
     cases = {
-        name: {"lora_rank": rank, "samples": [to_plain(sample) for sample in make_samples(count)]}
-        for name, (count, rank) in CASES.items()
+        name: {"lora_rank": rank, "recompute": again, "samples": [to_plain(sample) for sample in make_samples(count)]}
+        for name, (count, rank, again) in CASES.items()
     }
     (folder / "cases.json").write_text(json.dumps(cases))
     run_in_two([str(SUPPORT / "sharded_step.py"), str(folder)])
@@ -61,7 +67,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("case", CASES)
 def test_two_processes_equal_one(tmp_path: Path, together: Path, case: str) -> None:
-    count, lora_rank = CASES[case]
+    count, lora_rank, _ = CASES[case]
     samples, target = make_samples(count), together / case
     result = torch.load(target / "result.pt")
 

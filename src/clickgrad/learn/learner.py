@@ -101,25 +101,28 @@ class LocalLearner:
 
     @_together
     def clone(self, samples: Sequence[Sample], lr: float, micro_tokens: int, layout: Layout) -> StepFigures:
-        return clone_step(self._trainee.model, self._optimizer, samples, lr, micro_tokens, layout, self.crew)
+        with self._trainee.computing():
+            return clone_step(self._trainee.model, self._optimizer, samples, lr, micro_tokens, layout, self.crew)
 
     @_together
     def mean_loss(self, samples: Sequence[Sample], micro_tokens: int) -> float | None:
-        return mean_loss(self._trainee.model, samples, micro_tokens)
+        with self._trainee.computing():
+            return mean_loss(self._trainee.model, samples, micro_tokens)
 
     @_together
     def reinforce(self, samples: Sequence[Sample], options: GrpoOptions) -> tuple[StepFigures, ...]:
         if not samples:
             return ()
-        return grpo_step(
-            self._trainee.model,
-            self._trainee.reference if options.kl_beta else None,
-            self._optimizer,
-            samples,
-            **asdict(options),
-            crew=self.crew,
-            progress=self.on_progress,
-        )
+        with self._trainee.computing():
+            return grpo_step(
+                self._trainee.model,
+                self._trainee.reference if options.kl_beta else None,
+                self._optimizer,
+                samples,
+                **asdict(options),
+                crew=self.crew,
+                progress=self.on_progress,
+            )
 
     @_together
     def refresh_sampler(self) -> None:

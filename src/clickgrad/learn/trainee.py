@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import torch
 from clickgrad.errors import UserError
 from clickgrad.learn.crew import ALONE, Crew, fold_up, shard, split_like, whole
 from clickgrad.learn.logprobs import Batch, reply_logprobs
+from clickgrad.policy.device import device_of
 from clickgrad.policy.models import LoadedModel
 
 
@@ -30,12 +32,17 @@ class Trainee:
         seed: int,
         with_reference: bool,
         separate_sampler: bool = False,
+        samples: bool = True,
+        recompute: bool = False,
+        autocast: bool = False,
         crew: Crew = ALONE,
         lora_layers: int = 0,
     ) -> None:
         """`lora_layers`: only the last so many have adapters, so gradients need not travel below them; 0 is all.
 
         `separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained.
+        `samples`: somebody samples from it here; else a copy lies in main memory, to be written to files.
+        `recompute`: layers are computed again on the way back instead of kept. `autocast`: products in bfloat16.
         """
         self.crew = crew
         self._lora = lora_rank > 0
@@ -43,6 +50,8 @@ class Trainee:
         self._apart = self._lora or separate_sampler or crew.size > 1
         copied = self._apart and crew.leads
         self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if copied else loaded
+        if copied and not samples:
+            self.sampler.model.to("cpu")
         if self._lora:
             self.model = _with_adapter(loaded.model, lora_rank, lora_alpha, seed, lora_layers)
         else:
@@ -53,6 +62,23 @@ class Trainee:
                 shard(model, crew)
         # Dropout would make the policy that is trained another one than the policy that sampled.
         self.model.eval()
+        self._recompute, self._autocast = recompute, autocast
+        if recompute:
+            self.model.gradient_checkpointing_enable({"use_reentrant": False})
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Updates are made inside of this."""
+        # The library recomputes in training mode only: that of the layer itself, while all in it stays without dropout.
+        layers = self.model.get_decoder().layers
+        for layer in layers:
+            layer.training = self._recompute
+        try:
+            with torch.autocast(device_of(self.model).type, torch.bfloat16, enabled=self._autocast):
+                yield
+        finally:
+            for layer in layers:
+                layer.training = False
 
     @torch.no_grad()
     def reference(self, batch: Batch, temperature: float = 1.0) -> torch.Tensor:

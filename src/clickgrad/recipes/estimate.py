@@ -100,6 +100,7 @@ class _Reckoning:
             browsers=self._config.rollout.concurrency,
             lora_rank=self._config.lora.rank,
             micro_tokens=self._config.reinforce.micro_tokens,
+            recompute=self._config.learner.recompute or None,
             reference=reference or None,
         )
         return set_up(options, None, self._config.rollout.concurrency)
@@ -178,6 +179,7 @@ class _Reckoning:
             rank=learning.rank,
             reference=learning.reference,
             micro_tokens=max(options.micro_tokens, self._config.clone.micro_tokens),
+            recompute=learning.recompute,
             browsers=browsers,
             session_mb=setup.host.session_mb,
         )

@@ -49,7 +49,13 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
     with open_run(run, config, "reinforce", start):
         if is_finished(run, options.steps):
             return run / MODEL
-        apprentice = Apprentice(config, start, options.kl_beta > 0, separate_sampler=options.max_staleness > 0)
+        apprentice = Apprentice(
+            config,
+            start,
+            with_reference=options.kl_beta > 0,
+            separate_sampler=options.max_staleness > 0,
+            samples=options.engine == "torch",
+        )
         with open_training(config, apprentice, run) as (learner, open_rollouts):
             _reinforce(config, tasks, learner, open_rollouts, run)
             export(learner, run)

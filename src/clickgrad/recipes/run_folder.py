@@ -33,6 +33,7 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "rollout.site_sessions",
     "clone.micro_tokens",  # a run that ran out of memory goes on in smaller pieces
     "reinforce.micro_tokens",
+    "learner.recompute",
     *(f"cluster.{name}" for name in ClusterSection.model_fields),
 }
 

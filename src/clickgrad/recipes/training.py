@@ -34,12 +34,13 @@ class Apprentice:
     start: str
     with_reference: bool = False
     separate_sampler: bool = False
+    samples: bool = False  # from the learner's own copy; else that is only written to files
 
     def build(self, crew: Crew) -> LocalLearner:
         return LocalLearner(self.trainee(crew))
 
     def trainee(self, crew: Crew = ALONE) -> Trainee:
-        lora = self.config.lora
+        lora, learner = self.config.lora, self.config.learner
         return Trainee(
             load_torch(self.config, model_source(self.start)),
             lora.rank,
@@ -48,6 +49,9 @@ class Apprentice:
             lora_layers=lora.layers,
             with_reference=self.with_reference,
             separate_sampler=self.separate_sampler,
+            samples=self.samples,
+            recompute=learner.recompute,
+            autocast=learner.autocast,
             crew=crew,
         )
 

@@ -9,8 +9,9 @@ from tiny import tiny_model, tiny_tokenizer
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.learner import GrpoOptions, LocalLearner
 from clickgrad.learn.logprobs import collate, reply_logprobs
-from clickgrad.learn.step import clone_step, grpo_step, make_optimizer
+from clickgrad.learn.step import StepFigures, clone_step, grpo_step, make_optimizer
 from clickgrad.learn.trainee import Trainee
 from clickgrad.policy.models import load_model
 from clickgrad.types import Sample
@@ -127,3 +128,55 @@ def test_adapters_of_the_last_layers_leave_the_others_as_they_are() -> None:
     assert {name for name in before if f".layers.{count - 1}." in name and "_proj" in name} == moved
     with pytest.raises(UserError, match=f"lora.layers={count + 1}: the model has {count} layers"):
         Trainee(loaded, 4, 8, seed=0, with_reference=False, lora_layers=count + 1)
+
+
+def one_update(
+    lora_rank: int, recompute: bool = False, autocast: bool = False
+) -> tuple[StepFigures, dict[str, torch.Tensor], int]:
+    """Figures, trained weights, and the bytes that were kept for the way back."""
+    loaded = tiny_model(tiny_tokenizer(["some text"]))
+    trainee = Trainee(loaded, lora_rank, 8, seed=0, with_reference=True, recompute=recompute, autocast=autocast)
+    kept = 0
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        nonlocal kept
+        kept += tensor.numel() * tensor.element_size()
+        return tensor
+
+    options = GrpoOptions(1e-2, 0.2, 0.1, 1.0, 1000, "comb", 2, 0.0)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        *_, figures = LocalLearner(trainee).reinforce(LONG, options)
+    return figures, trainee.weights(), kept
+
+
+LONG = [Sample((*range(1, 60), number), 2, (-3.0, -3.0), 1.0 - number, 1.0) for number in range(1, 4)]
+
+
+@pytest.mark.parametrize("lora_rank", [0, 4])
+def test_recomputation_changes_no_bit_and_keeps_less(lora_rank: int) -> None:
+    figures, weights, kept = one_update(lora_rank)
+    again, same, kept_again = one_update(lora_rank, recompute=True)
+    assert again == figures
+    assert all(torch.equal(same[name], value) for name, value in weights.items())
+    assert kept_again < kept / 2
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+def test_sampling_from_the_trained_weights_is_as_before_after_an_update(recompute: bool) -> None:
+    """Recomputing layers would drop the cache that sampling hands them."""
+    loaded = tiny_model(tiny_tokenizer(["some text"]))
+    trainee = Trainee(loaded, 0, 8, seed=0, with_reference=False, recompute=recompute)
+    assert trainee.sampler.model is trainee.model
+    LocalLearner(trainee).clone(SAMPLES, 0.0, 1000, "comb")
+    assert not any(module.training for module in trainee.model.modules())
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("lora_rank", [0, 4])
+def test_autocast_rounds_products_and_not_weights(lora_rank: int, recompute: bool) -> None:
+    figures, _, _ = one_update(lora_rank)
+    rounded, weights, _ = one_update(lora_rank, autocast=True, recompute=recompute)
+    assert rounded.loss == pytest.approx(figures.loss, abs=0.02)
+    assert rounded.sampler_gap != figures.sampler_gap
+    assert {value.dtype for value in weights.values()} == {torch.float32}
+    assert rounded.grad_norm == pytest.approx(figures.grad_norm, rel=0.05)

@@ -16,6 +16,7 @@ from clickgrad.recipes.planning.constants import (
     measured_engine,
     measured_host,
     measured_learner,
+    passes,
     read_measured,
     shipped,
 )
@@ -77,6 +78,7 @@ def test_the_memory_of_llama_8b_on_eight_gpus() -> None:
         rank=0,
         reference=True,
         micro_tokens=1000,  # less than a turn has
+        recompute=False,
         browsers=64,
         session_mb=200,
     )
@@ -84,10 +86,13 @@ def test_the_memory_of_llama_8b_on_eight_gpus() -> None:
     assert memory.engine_weights == pytest.approx(16.06, abs=0.01)
     # Keys and values of 32 layers with 8 heads of 128: 2 x 32 x 1024 x 2 bytes = 131,072 a token; 16 x 2000 tokens.
     assert memory.engine_cache == pytest.approx(4.194, abs=0.001)
-    # Weights, gradients, two moments and the start policy, over 4 learners: 5 x 16.06 / 4. One holds what is pushed.
-    assert memory.learner_state == pytest.approx(20.08 + 16.06, abs=0.01)
+    # Weights, gradients, two moments and the start policy in four bytes, over 4 learners: 5 x 32.12 / 4.
+    assert memory.learner_state == pytest.approx(40.15, abs=0.01)
     # A layer keeps 6 x 4096 + 2 x 4096 + 2 x 1024 + 4 x 14336 = 92,160 numbers a token.
-    assert activations(find_model("llama-3.1-8b")) == pytest.approx(ABOVE_COUNT * 32 * 92_160)
+    assert activations(find_model("llama-3.1-8b"), recompute=False) == pytest.approx(ABOVE_COUNT * 32 * 92_160)
+    # Recomputed: the inputs of 32 layers, and one layer at a time.
+    again = ABOVE_COUNT * (32 * 4096 + 92_160)
+    assert activations(find_model("llama-3.1-8b"), recompute=True) == pytest.approx(again)
     assert memory.learner_activations == pytest.approx(2000 * 2 * ABOVE_COUNT * 32 * 92_160 / 1e9)
     assert memory.browsers == pytest.approx(12.8)
     assert memory.too_small() == []
@@ -97,8 +102,8 @@ def test_an_adapter_needs_no_gradients_of_the_rest() -> None:
     model = find_model("smollm2")
     # LoRA of rank 16 on seven linear layers: 16 x 30 x (2 x 1152 + 2 x 768 + 3 x 2112) = 4,884,480.
     assert model.adapter(16) == 4_884_480
-    assert learner_state(model, 4, 1, 16, reference=True) == 4 * (134_515_008 + 4 * 4_884_480)
-    assert learner_state(model, 4, 1, 0, reference=False) == 4 * 4 * 134_515_008
+    assert learner_state(model, 1, 16, reference=True) == 4 * (134_515_008 + 4 * 4_884_480)
+    assert learner_state(model, 1, 0, reference=False) == 4 * 4 * 134_515_008
 
 
 def test_what_does_not_fit_is_said_with_a_way_out() -> None:
@@ -112,6 +117,7 @@ def test_what_does_not_fit_is_said_with_a_way_out() -> None:
             rank=0,
             reference=False,
             micro_tokens=16_384,
+            recompute=False,
             browsers=64,
             session_mb=200,
         )
@@ -123,7 +129,7 @@ def test_what_does_not_fit_is_said_with_a_way_out() -> None:
     assert engine.endswith("of 43 GB: fewer browsers an engine")
     assert learner.endswith(f"of 43 GB: at most {memory.most_micro_tokens} micro-tokens")
     _, learner = on_48_gb(8000).too_small()
-    assert f"room for {memory.most_micro_tokens} tokens, a turn has 8000 (smaller pages, LoRA)" in learner
+    assert f"room for {memory.most_micro_tokens} tokens, a turn has 8000 (recompute, or LoRA)" in learner
 
 
 # --- speeds ---------------------------------------------------------------------------------------------------------
@@ -151,13 +157,16 @@ def test_a_larger_model_is_slower_in_proportion() -> None:
 
 def test_an_update_costs_by_what_is_computed() -> None:
     learn, smollm2 = {"tokens_comb": 1000, "s_comb": 4.0}, find_model("smollm2")
-    # An adapter: 4 operations a weight and token, measured. All parameters: 6. The reference: 2 more.
-    costs = [measured_learner(learn, ENGINE, smollm2, rank, reference).token_s for rank, reference in CASES]
-    assert costs == pytest.approx([0.004, 0.006, 0.006, 0.008])
-    assert measured_learner(learn, ENGINE, smollm2, 16, False).push_s == pytest.approx(0.4)
-
-
-CASES = [(16, False), (16, True), (0, False), (0, True)]
+    # An adapter: 4 operations a weight and token, measured. All parameters: 6. The reference: 2 more. Again: 2 more.
+    cases = [
+        passes(lora, reference, again)
+        for again in (False, True)
+        for lora in (True, False)
+        for reference in (False, True)
+    ]
+    costs = [measured_learner(learn, ENGINE, smollm2, passed).token_s for passed in cases]
+    assert costs == pytest.approx([0.004, 0.006, 0.006, 0.008, 0.006, 0.008, 0.008, 0.010])
+    assert measured_learner(learn, ENGINE, smollm2, cases[0]).push_s == pytest.approx(0.4)
 
 
 def test_what_was_no_work_in_a_browser_was_waiting() -> None:
@@ -185,9 +194,11 @@ def test_a_gpu_is_reckoned_by_its_data_sheet() -> None:
     step_s = assumed["step_s"] + 2 * 7.5049e9 / (2.04e12 * assumed["drawing"])
     assert engine.step_s == pytest.approx(step_s, rel=1e-4)
     assert engine.cores == 0
-    pushed = assumed_learner("a100-80gb", model, 0, False).push_s
-    assert pushed == pytest.approx(2 * 16.06e9 / assumed["push_bytes_per_s"], rel=1e-3)
-    assert assumed_learner("a100-80gb", model, 16, False).push_s < pushed / 50
+    learner = assumed_learner("a100-80gb", model, 0, passes(lora=False))
+    assert learner.token_s == pytest.approx(6 * 6.9796e9 / (312e12 * assumed["learning"]), rel=1e-4)
+    # Four bytes a weight, written once and read once.
+    assert learner.push_s == pytest.approx(2 * 32.12e9 / assumed["push_bytes_per_s"], rel=1e-3)
+    assert assumed_learner("a100-80gb", model, 16, passes(lora=True)).push_s < learner.push_s / 50
 
 
 def test_lines_of_bench_fill_the_figures(tmp_path: Path) -> None:

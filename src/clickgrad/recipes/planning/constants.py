@@ -202,10 +202,10 @@ def measured_engine(figures: Figures, model: Model) -> EngineCosts:
     )
 
 
-def measured_learner(learn: Figures, engine: Figures, model: Model, rank: int, reference: bool) -> LearnCosts:
-    """The bench trains an adapter, without a reference."""
+def measured_learner(learn: Figures, engine: Figures, model: Model, passed: int) -> LearnCosts:
+    """The bench trains an adapter, without a reference. `passed` is what `passes` says of the run that is planned."""
     ratio = model.body / find_model(MEASURED_MODEL).body
-    token_s = learn["s_comb"] / learn["tokens_comb"] * ratio * passes(rank > 0, reference) / passes(True, False)
+    token_s = learn["s_comb"] / learn["tokens_comb"] * ratio * passed / passes(lora=True)
     return LearnCosts(token_s, engine["swap_ms"] / 1000 * ratio)
 
 
@@ -224,9 +224,9 @@ def _work(alone_ms: float, core_ms: float, idle: float, site_wait_s: float) -> W
     return Work(core_ms / 1000 * idle, max(alone_ms - core_ms, 0.0) / 1000 + site_wait_s)
 
 
-def passes(lora: bool, reference: bool) -> int:
-    """Operations of a token on every weight: forward 2, back to the inputs 2, to the weights 2; reference 2."""
-    return (4 if lora else 6) + (2 if reference else 0)
+def passes(lora: bool, reference: bool = False, recompute: bool = False) -> int:
+    """Operations of a token on every weight: forward 2, back to the inputs 2, to the weights 2. Each other pass 2."""
+    return (4 if lora else 6) + (2 if reference else 0) + (2 if recompute else 0)
 
 
 # --- GPUs: data sheets and assumptions ---
@@ -245,10 +245,10 @@ def assumed_engine(gpu: str, model: Model) -> EngineCosts:
     )
 
 
-def assumed_learner(gpu: str, model: Model, rank: int, reference: bool) -> LearnCosts:
+def assumed_learner(gpu: str, model: Model, rank: int, passed: int) -> LearnCosts:
     sheet, assumed = shipped()["gpus"][gpu], shipped()["assumed"]
-    pushed = 2 * (model.adapter(rank) if rank else model.parameters)
+    pushed = 4 * (model.adapter(rank) if rank else model.parameters)  # bytes, in float32 as they are trained
     return LearnCosts(
-        token_s=passes(rank > 0, reference) * model.body / (sheet["flops"] * assumed["learning"]),
+        token_s=passed * model.body / (sheet["flops"] * assumed["learning"]),
         push_s=2 * pushed / assumed["push_bytes_per_s"],  # written once, read once by all engines side by side
     )

@@ -44,6 +44,7 @@ class Likeness:
     scripted: bool  # no engine
     rank: int
     micro_tokens: int
+    recompute: bool
     reference: bool
     ahead: bool
     seen: Seen | None  # None where the run is not finished or lacks its times
@@ -73,6 +74,7 @@ def read_likeness(run: Path) -> Likeness:
         scripted=all(one.policy.startswith("scripted:") for _, trajectories in by_file for one in trajectories),
         rank=int(options.get("lora", {}).get("rank", 0)),
         micro_tokens=int(learning.get("micro_tokens", 0)),
+        recompute=bool(options.get("learner", {}).get("recompute")),
         reference=bool(learning.get("kl_beta")),
         ahead=bool(learning.get("max_staleness")),
         seen=_seen(folder, by_file),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from clickgrad.recipes.planning.constants import Device, Model
 
 GB = 1e9
+FLOAT32 = 4  # bytes
 # Numbers held from the forward pass on for every token of a micro-batch, counted layer by layer, fall short of what an
 # update was seen to take on SmolLM2, 1.3 to 1.9 times as much: temporaries and what the comb gathers come on top.
 ABOVE_COUNT = 1.8
@@ -57,7 +58,7 @@ class Memory:
         room = self.most_micro_tokens or 0
         if room >= self.longest_turn:
             return f"at most {room} micro-tokens"
-        return f"room for {room} tokens, a turn has {self.longest_turn} (smaller pages, LoRA)"
+        return f"room for {room} tokens, a turn has {self.longest_turn} (recompute, or LoRA)"
 
 
 def reckon(
@@ -70,20 +71,22 @@ def reckon(
     rank: int,
     reference: bool,
     micro_tokens: int,
+    recompute: bool,
     browsers: int,
     session_mb: float,
 ) -> Memory:
-    """`rows` of an engine, each up to `context` tokens long; 0: there is none. `learners` 0: nobody learns."""
+    """`rows` of an engine, each up to `context` tokens long; 0: there is none. `learners` 0: nobody learns.
+
+    What learners hold is float32 everywhere; on a GPU they are taken to compute with learner.autocast, in two bytes.
+    """
     on_gpu, size = device.memory_gb is not None, device.bytes
     engine_weights = model.parameters * size if rows else 0
     kept = 0
     if rows and not on_gpu:
         engine_weights += (model.body + model.head) * size  # linear layers once more, in the kernels' layout
         kept = KEPT_PROMPT_TOKENS
-    state = learner_state(model, size, learners, rank, reference) if learners else 0
-    if learners and on_gpu:
-        state += model.parameters * size  # the first learner holds what will be pushed
-    token = activations(model) * size
+    state = learner_state(model, learners, rank, reference) if learners else 0
+    token = activations(model, recompute) * size
     usable = SPARE * device.memory_gb * GB if device.memory_gb is not None else None
     return Memory(
         engine_weights=engine_weights / GB,
@@ -97,18 +100,18 @@ def reckon(
     )
 
 
-def learner_state(model: Model, size: int, learners: int, rank: int, reference: bool) -> float:
+def learner_state(model: Model, learners: int, rank: int, reference: bool) -> float:
     """Bytes of a learner's shard: four numbers a trained parameter (itself, its gradient, two of Adam's)."""
     frozen = 1 if rank or reference else 0  # with LoRA the start policy is the base, with the adapter off
     trained = model.adapter(rank) if rank else model.parameters
-    return (frozen * model.parameters + 4 * trained) * size / learners
+    return (frozen * model.parameters + 4 * trained) * FLOAT32 / learners
 
 
-def activations(model: Model) -> float:
-    """Numbers a token of a micro-batch, without recomputation.
+def activations(model: Model, recompute: bool) -> float:
+    """Numbers a token of a micro-batch. Recomputed, a layer keeps its input alone, and one at a time all of this.
 
     A layer keeps: of two norms input, scaled input and output (6 hidden), of attention queries and output (2 query),
     keys and values (2 key_value), of the feed-forward part gate, its activation, up and their product (4 feed_forward).
     """
     layer = 6 * model.hidden + 2 * model.query + 2 * model.key_value + 4 * model.feed_forward
-    return ABOVE_COUNT * model.layers * layer
+    return ABOVE_COUNT * (model.layers * model.hidden + layer if recompute else model.layers * layer)

@@ -44,6 +44,7 @@ class Options:
     reply_tokens: int | None = None
     lora_rank: int | None = None
     micro_tokens: int | None = None
+    recompute: bool | None = None
     reference: bool | None = None
     ahead: bool | None = None
     site_wait_s: float = 0.0
@@ -63,7 +64,11 @@ class Options:
         self._refuse_odd_groups()
 
     def _refuse_with_like(self) -> None:
-        given = [name for name in (*WORKLOAD, *LEARNING, "reference", "ahead") if getattr(self, name) is not None]
+        given = [
+            name
+            for name in (*WORKLOAD, *LEARNING, "recompute", "reference", "ahead")
+            if getattr(self, name) is not None
+        ]
         if given:
             raise UserError(f"{flag(given[0])}: --like takes it from the run; leave one of the two out")
 
@@ -94,6 +99,9 @@ def add_plan_options(command: argparse.ArgumentParser) -> None:
     add("--browsers", type=int, metavar="N", help="browser sessions at once (default: as many as episodes a step)")
     for name, (default, text) in (WORKLOAD | LEARNING).items():
         add(flag(name), type=type(default), metavar="N", help=f"{text} (default: {default})")
+    add(
+        "--recompute", action="store_true", default=None, help="layers are computed twice, not kept (learner.recompute)"
+    )
     add("--reference", action="store_true", default=None, help="score against the start policy too (kl_beta above 0)")
     add("--ahead", action="store_true", default=None, help="sample during updates (max_staleness above 0)")
     add("--site-wait-s", type=float, default=0.0, metavar="S", help="seconds that a site takes for a page, beyond ours")

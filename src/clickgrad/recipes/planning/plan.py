@@ -172,6 +172,7 @@ def _memory(setup: Setup, at_once: int, context: int) -> Memory:
         rank=learning.rank,
         reference=learning.reference,
         micro_tokens=learning.micro_tokens,
+        recompute=learning.recompute,
         browsers=at_once,
         session_mb=setup.host.session_mb,
     )

@@ -20,6 +20,7 @@ from clickgrad.recipes.planning.constants import (
     measured_engine,
     measured_host,
     measured_learner,
+    passes,
     read_measured,
 )
 from clickgrad.recipes.planning.likeness import Likeness
@@ -36,6 +37,11 @@ class Learning:
     reference: bool
     ahead: bool  # sampling goes on during updates
     micro_tokens: int
+    recompute: bool
+
+    @property
+    def passes(self) -> int:
+        return passes(self.rank > 0, self.reference, self.recompute)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +97,33 @@ def _shared_out(options: Options, device: Device, likeness: Likeness | None) -> 
 
 def _learning(options: Options, likeness: Likeness | None, learners: int) -> Learning:
     if likeness:
-        return Learning(learners, likeness.rank, likeness.reference, likeness.ahead, likeness.micro_tokens)
-    rank, micro_tokens = options.number("lora_rank"), options.number("micro_tokens")
-    return Learning(learners, rank, bool(options.reference), bool(options.ahead), micro_tokens)
+        return Learning(
+            learners,
+            rank=likeness.rank,
+            reference=likeness.reference,
+            ahead=likeness.ahead,
+            micro_tokens=likeness.micro_tokens,
+            recompute=likeness.recompute,
+        )
+    return Learning(
+        learners,
+        rank=options.number("lora_rank"),
+        reference=bool(options.reference),
+        ahead=bool(options.ahead),
+        micro_tokens=options.number("micro_tokens"),
+        recompute=bool(options.recompute),
+    )
 
 
 def _speeds(
     device: Device, model: Model, learning: Learning, figures: Mapping[str, Figures]
 ) -> tuple[EngineCosts, LearnCosts]:
-    rank, reference = learning.rank, learning.reference
     if device.measured:
         return (
             measured_engine(figures["engine"], model),
-            measured_learner(figures["learn"], figures["engine"], model, rank, reference),
+            measured_learner(figures["learn"], figures["engine"], model, learning.passes),
         )
-    return assumed_engine(device.name, model), assumed_learner(device.name, model, rank, reference)
+    return assumed_engine(device.name, model), assumed_learner(device.name, model, learning.rank, learning.passes)
 
 
 def _sources(device: Device, measured: Mapping[str, Figures], options: Options) -> str:
