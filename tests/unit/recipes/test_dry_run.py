@@ -87,6 +87,13 @@ def test_a_large_model_is_reckoned_on_gpus_and_may_not_fit() -> None:
     assert any(line.startswith("does not fit: a learner needs") for line in tight.lines())
 
 
+@pytest.mark.parametrize("preset", ["qwen2.5-3b", "llama3.1-8b"])
+def test_the_presets_of_the_paper_fit_its_gpus(preset: str) -> None:
+    reckoned = estimate(load_config(preset, [], "train"), "train", ())
+    assert reckoned.setup.device.name == "a100-80gb"
+    assert reckoned.memory.too_small() == []
+
+
 def test_a_model_nobody_has_figures_of_has_no_estimate_and_the_plan_is_told_all_the_same() -> None:
     text = resolved(load_config("quick", ["model.path=somebody/else-7b"], "train"), "train")
     assert "# no estimate: --model else-7b: unknown" in text
