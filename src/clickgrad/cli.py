@@ -201,6 +201,7 @@ def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
 
     preset = "quick" if name == "train" else "study" if name.startswith("study ") else None
     config = load_config(options.config or preset, options.set, name)
+    _refuse_silent_settings(config, options)
     if options.dry_run:
         from clickgrad.recipes.dry_run import resolved
 
@@ -210,6 +211,19 @@ def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     else:
         print(recipe(config, options))
     return DONE
+
+
+def _refuse_silent_settings(config: Config, options: argparse.Namespace) -> None:
+    """What else was said may leave a setting without effect."""
+    given = [setting.partition("=")[0].strip() for setting in options.set]
+    policy, start = getattr(options, "policy", None), getattr(options, "start", None)
+    if "model.path" in given and (policy or start):
+        word = "--policy" if policy else "--start"
+        raise UserError(f"--set model.path: {word} says already which model it is; leave one of the two out")
+    asked = [*([policy] if isinstance(policy, str) else policy or ()), config.clone.remarks]
+    setting = next((name for name in given if name.startswith("chat.")), None)
+    if setting and not any(one.startswith("chat:") for one in asked):
+        raise UserError(f"--set {setting}: no hosted model is asked here; name one, as --policy chat:<model>")
 
 
 def _run_as_one_of_several(name: str, run: Callable[[], None]) -> None:

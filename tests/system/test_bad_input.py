@@ -48,6 +48,38 @@ def test_an_option_the_command_does_not_read_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "part"),
+    [
+        (["evaluate", "--policy", "scripted:noop", "--set", "model.path=x"], "model.path: --policy says already which"),
+        (["reinforce", "--start", "smollm2", "--set", "model.path=x"], "model.path: --start says already which"),
+        (["evaluate", "--policy", "scripted:noop", "--set", "chat.tries=1"], "chat.tries: no hosted model is asked"),
+        (["study", "format", "--policy", "scripted:noop", "--set", "chat.tries=1"], "chat.tries: no hosted model"),
+        (["clone", "--set", "chat.tries=1"], "chat.tries: no hosted model is asked"),
+        (["train", "--set", "learner.autocast=true", "--set", "model.dtype=bfloat16"], "learner.autocast does nothing"),
+    ],
+)
+def test_a_setting_that_would_change_nothing_is_refused(tmp_path: Path, command: list[str], part: str) -> None:
+    assert_mistake(call(command, tmp_path), part)
+
+
+def test_a_setting_of_hosted_models_is_read_where_one_is_asked(tmp_path: Path) -> None:
+    hosted = [
+        "study",
+        "format",
+        "--policy",
+        "scripted:noop",
+        "--policy",
+        "chat:m",
+        "--set",
+        "chat.tries=1",
+        "--dry-run",
+    ]
+    assert call(hosted, tmp_path).returncode == 0
+    explained = ["clone", "--set", "clone.remarks=chat:m", "--set", "chat.tries=1", "--dry-run"]
+    assert call(explained, tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
     ("text", "part"),
     [
         ("[reinforce]\nlr = 1e-5\nwarp = 9\n", "bad.toml: unknown option reinforce.warp"),

@@ -15,8 +15,8 @@ from clickgrad.report.paper import CAVEAT
 from clickgrad.rollout.store import TrajectoryFile
 
 pytestmark = pytest.mark.timeout(600)  # eleven browsers one after the other, on a machine that may be busy
+MODEL = {"model.path": "tiny"}
 SMALL = {
-    "model.path": "tiny",
     "model.threads": 1,
     "tasks.max_expert_turns": 2,
     "agent.page_tokens": 200,
@@ -60,7 +60,7 @@ def stamps(folder: Path) -> dict[Path, int]:
 
 
 def test_rl_starts_from_three_places_and_goes_on_where_it_stopped(place: Path) -> None:
-    told, figures = study(place, "start", SMALL | LEARNING)
+    told, figures = study(place, "start", MODEL | SMALL | LEARNING)
     assert list(figures["ours"]) == ["zero", "r1", "cot"]
     for arm in figures["ours"].values():
         assert arm["before"]["success"]["n"] == arm["after"]["success"]["n"] == arm["change"]["pairs"] == 2
@@ -75,13 +75,13 @@ def test_rl_starts_from_three_places_and_goes_on_where_it_stopped(place: Path) -
     assert all("<think> My task is" in turn.completion.text for one in demos["cot"] for turn in one.turns)
 
     before = stamps(place / "start")
-    again, _ = study(place, "start", SMALL | LEARNING)
+    again, _ = study(place, "start", MODEL | SMALL | LEARNING)
     assert stamps(place / "start") == before
     assert again == told.replace(told.partition("\nWhat RL starts from")[0], "")
 
 
 def test_two_reply_formats_are_compared_task_by_task(place: Path) -> None:
-    told, figures = study(place, "format", SMALL | {"thinking.max_new_tokens": 9})
+    told, figures = study(place, "format", MODEL | SMALL | {"thinking.max_new_tokens": 9})
     (ours,) = figures["ours"]
     assert (ours["policy"], ours["change"]["pairs"], ours["change"]["unpaired"]) == ("torch:tiny", 2, {})
     assert ours["thinking"]["mean_reply_tokens"] > ours["plain"]["mean_reply_tokens"]
