@@ -153,6 +153,13 @@ async def test_what_cannot_be_used_is_refused_with_the_reason(chromium: Browser)
     await session.close()
 
 
+async def test_a_button_of_which_a_strip_shows_is_clicked_there(chromium: Browser) -> None:
+    session = await chromium.open(f"{ORIGIN}/elements")
+    assert await session.perform(Click(await look(session, "Strip"))) == ""
+    assert (await session.observe()).title == "Strip"
+    await session.close()
+
+
 async def test_a_styled_checkbox_is_clicked_through_its_label(chromium: Browser) -> None:
     session = await chromium.open(f"{ORIGIN}/elements")
     box = await look(session, "Styled")

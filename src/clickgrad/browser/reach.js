@@ -1,7 +1,11 @@
 // Where things are and what lies on top of them, across shadow roots and frames of the same origin. Makes the functions
 // that observe.js and act.js share. "Local" coordinates are those of an element's own document.
 () => {
-  const SPOTS = [[0.5, 0.5], [0.2, 0.5], [0.8, 0.5], [0.5, 0.2], [0.5, 0.8]];
+  // The middle first; the edges and corners last, for what shows only a strip beside its cover.
+  const SPOTS = [
+    [0.5, 0.5], [0.2, 0.5], [0.8, 0.5], [0.5, 0.2], [0.5, 0.8],
+    [0.05, 0.5], [0.95, 0.5], [0.5, 0.05], [0.5, 0.95], [0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9],
+  ];
 
   const intersect = (a, b) => ({
     left: Math.max(a.left, b.left), top: Math.max(a.top, b.top),
