@@ -76,8 +76,8 @@ class LoraSection(Section):
 class LearnerSection(Section):
     """How an update is computed, in cloning and in reinforcement."""
 
-    recompute: bool = False  # layers are computed again on the way back, not kept: a third more time, far less memory
-    autocast: bool = False  # products in bfloat16, for GPUs; weights and optimizer stay in model.dtype
+    recompute: bool = False  # layers are computed again on the way back, not kept: less memory, up to half more time
+    autocast: bool = False  # products in bfloat16, where that is fast; weights and optimizer stay in model.dtype
 
 
 class CloneSection(Section):
