@@ -32,7 +32,7 @@ class Trainee:
         seed: int,
         with_reference: bool,
         separate_sampler: bool = False,
-        samples: bool = True,
+        samples_here: bool = True,
         recompute: bool = False,
         autocast: bool = False,
         crew: Crew = ALONE,
@@ -41,7 +41,7 @@ class Trainee:
         """`lora_layers`: only the last so many have adapters, so gradients need not travel below them; 0 is all.
 
         `separate_sampler`: the sampler keeps its weights until it is refreshed, whatever happens to the trained.
-        `samples`: somebody samples from it here; else a copy lies in main memory, to be written to files.
+        `samples_here`: the sampler is sampled from in this process; else a copy lies in main memory, for files alone.
         `recompute`: layers are computed again on the way back instead of kept. `autocast`: products in bfloat16.
         """
         self.crew = crew
@@ -50,7 +50,7 @@ class Trainee:
         self._apart = self._lora or separate_sampler or crew.size > 1
         copied = self._apart and crew.leads
         self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if copied else loaded
-        if copied and not samples:
+        if copied and not samples_here:
             self.sampler.model.to("cpu")
         if self._lora:
             self.model = _with_adapter(loaded.model, lora_rank, lora_alpha, seed, lora_layers)

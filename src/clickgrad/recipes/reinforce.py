@@ -54,7 +54,7 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
             start,
             with_reference=options.kl_beta > 0,
             separate_sampler=options.max_staleness > 0,
-            samples=options.engine == "torch",
+            samples_here=options.engine == "torch",
         )
         with open_training(config, apprentice, run) as (learner, open_rollouts):
             _reinforce(config, tasks, learner, open_rollouts, run)

@@ -34,7 +34,7 @@ class Apprentice:
     start: str
     with_reference: bool = False
     separate_sampler: bool = False
-    samples: bool = False  # from the learner's own copy; else that is only written to files
+    samples_here: bool = False  # from the learner's own copy; else that is only written to files
 
     def build(self, crew: Crew) -> LocalLearner:
         return LocalLearner(self.trainee(crew))
@@ -49,7 +49,7 @@ class Apprentice:
             lora_layers=lora.layers,
             with_reference=self.with_reference,
             separate_sampler=self.separate_sampler,
-            samples=self.samples,
+            samples_here=self.samples_here,
             recompute=learner.recompute,
             autocast=learner.autocast,
             crew=crew,
