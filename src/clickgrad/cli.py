@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from clickgrad import __version__
 from clickgrad.errors import ClickgradError, UserError
@@ -226,10 +226,11 @@ def _refuse_silent_settings(config: Config, options: argparse.Namespace) -> None
         raise UserError(f"--set {setting}: no hosted model is asked here; name one, as --policy chat:<model>")
 
 
-def _run_as_one_of_several(name: str, run: Callable[[], None]) -> None:
+def _run_as_one_of_several(name: str, run: Callable[[], None]) -> NoReturn:
     """Under `torchrun`: the first process runs the recipe, the others learn with it."""
     if name not in TRAINING:
         raise UserError(f"`clickgrad {name}` trains nothing: start it without torchrun")
+    from clickgrad.learn.crew import leave_crew
     from clickgrad.recipes.training import dismiss_crew, follow_orders
 
     if os.environ.get("RANK") == "0":
@@ -237,6 +238,7 @@ def _run_as_one_of_several(name: str, run: Callable[[], None]) -> None:
         dismiss_crew()
     else:
         follow_orders()
+    leave_crew()
 
 
 def _train(config: Config, options: argparse.Namespace) -> str:

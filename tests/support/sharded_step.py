@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from tiny import tiny_model, tiny_tokenizer
 
 from clickgrad.codec import from_plain
 from clickgrad.learn.checkpoint import Progress, step_folder
-from clickgrad.learn.crew import Crew, join_crew
+from clickgrad.learn.crew import Crew, join_crew, leave_crew
 from clickgrad.learn.learner import GrpoOptions, LocalLearner, follow
 from clickgrad.learn.trainee import Trainee
 from clickgrad.types import Sample
@@ -60,4 +61,5 @@ if __name__ == "__main__":
             crew.tell(None)
         else:
             follow(learner)
-    torch.distributed.destroy_process_group()
+    atexit.register((folder / "teardown").touch)
+    leave_crew()

@@ -89,6 +89,10 @@ def test_two_processes_equal_one(tmp_path: Path, together: Path, case: str) -> N
     assert (target / "pushed" / pushed).stat().st_size == (tmp_path / "alone" / "pushed" / pushed).stat().st_size
 
 
+def test_a_process_of_a_crew_ends_without_the_teardown_in_which_gloo_aborts(together: Path) -> None:
+    assert not (together / "teardown").exists()
+
+
 def test_a_recipe_under_torchrun_learns_what_one_process_learns(tmp_path: Path) -> None:
     model = save(tiny_model(tiny_tokenizer(["Task: Choose. a line exit yes no maybe"])), tmp_path / "tiny")
     replies = [f'exit(message="{word}")' for word in ("yes", "no", "maybe", "later", "never")]
