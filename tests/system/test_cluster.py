@@ -56,27 +56,32 @@ class Nodes:
     def kill(self, title: str) -> bool:
         """A node that runs a process of this title, if there is one now. Ray writes into it which call it makes."""
         for process in psutil.process_iter():
-            if title in title_of(process) and self._stopped_in(process, title):
-                above = {parent.pid for parent in process.parents()}
-                node = next(
-                    node
-                    for node in self.cluster.worker_nodes
-                    if {one.process.pid for one in node.all_processes["raylet"]} & above
-                )
+            node = self._node_of(process) if title in title_of(process) else None
+            if node is not None and stopped_in(process, title):
                 process.kill()
                 self.cluster.remove_node(node, allow_graceful=False)
                 return True
         return False
 
-    def _stopped_in(self, process: psutil.Process, title: str) -> bool:
-        """Whether it stands still in the midst of that call, so that it cannot finish it before it is killed."""
-        process.suspend()
-        while process.status() != psutil.STATUS_STOPPED:
-            time.sleep(0.001)
-        if title in title_of(process):
-            return True
-        process.resume()
-        return False
+    def _node_of(self, process: psutil.Process) -> Any:
+        above = {parent.pid for parent in process.parents()}
+        own = (node for node in self.cluster.worker_nodes if above & {one.process.pid for one in raylets(node)})
+        return next(own, None)
+
+
+def raylets(node: Any) -> list[Any]:
+    return node.all_processes["raylet"]  # type: ignore[no-any-return]
+
+
+def stopped_in(process: psutil.Process, title: str) -> bool:
+    """Whether it stands still in the midst of that call, so that it cannot finish it before it is killed."""
+    process.suspend()
+    while process.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.001)
+    if title in title_of(process):
+        return True
+    process.resume()
+    return False
 
 
 def title_of(process: psutil.Process) -> str:
