@@ -5,6 +5,7 @@ ClickgradError
 ├── LearnError           training cannot go on in a meaningful way: a run exits with 1
 └── InfraError           our machinery failed: an episode becomes CRASHED, a run exits with 1
     ├── BrowserError
+    │   └── PageError    the page at hand is unusable, though the browser is sound
     ├── WorldError
     └── PolicyError
 TokenLimit               the prompt no longer fits the model's context: ends the episode, counts
@@ -34,6 +35,10 @@ class InfraError(ClickgradError):
 
 class BrowserError(InfraError):
     """The browser, its page or its driver failed or did not answer in time."""
+
+
+class PageError(BrowserError):
+    """The browser is sound, but this page hangs, floods, crashed or has gone: it may be the agent's own doing."""
 
 
 class WorldError(InfraError):
