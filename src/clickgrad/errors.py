@@ -57,6 +57,8 @@ class TokenLimit(ClickgradError):
 def boundary(kind: type[InfraError], doing: str) -> Iterator[None]:
     """Name what escapes a foreign library. The only `except Exception` of the package.
 
+    `sys.exit()` inside is an error like any other: foreign code ends itself, not the program.
+
     >>> with boundary(BrowserError, "opening the start page"):
     ...     raise ValueError("no such host")
     Traceback (most recent call last):
@@ -66,6 +68,6 @@ def boundary(kind: type[InfraError], doing: str) -> Iterator[None]:
         yield
     except ClickgradError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         first_line = (str(error).strip().splitlines() or [""])[0]
         raise kind(f"{doing}: {type(error).__name__}: {first_line}".removesuffix(": ")) from error

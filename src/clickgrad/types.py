@@ -45,11 +45,12 @@ class AnswerCheck:
 
 @dataclass(frozen=True, slots=True)
 class UrlCheck:
-    """The page the agent ended on: same site and path, and at least these query parameters."""
+    """The page the agent ended on: same site, path and route (`#/issues`), and at least these query parameters."""
 
     site: str
     path: str
     query: tuple[tuple[str, str], ...] = ()
+    fragment: str = ""  # what follows the #; "" expects no route, and leaves it open at which anchor of the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +349,7 @@ class End(StrEnum):
     STOPPED = "stopped"  # the agent said exit(...), or the page said that it is over
     TURN_LIMIT = "turn_limit"
     TOKEN_LIMIT = "token_limit"  # the next prompt would not fit the model's context
-    TIME_LIMIT = "time_limit"
+    PAGE_BROKEN = "page_broken"  # the agent's own actions made the page unusable, again each time they were repeated
     CRASHED = "crashed"  # our machinery failed; never a reward
 
 

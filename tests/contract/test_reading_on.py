@@ -11,7 +11,7 @@ from tiny import make_task, tiny_tokenizer
 
 from clickgrad.agent.prompt import ABOVE, CUT, PromptBuilder
 from clickgrad.browser import Browser, FakeBrowser
-from clickgrad.recipes.replay import play_again
+from clickgrad.rollout.again import play_again
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.plain_venue import PlainVenue
 from clickgrad.rollout.retell import retell
@@ -108,4 +108,6 @@ async def test_what_was_read_on_is_told_again_in_the_same_tokens_and_replays_to_
     assert [turn.prompt_ids for turn in told.turns] == [turn.prompt_ids for turn in trajectory.turns]
     assert told.prompt_format == trajectory.prompt_format
     async with venue.open(stored.task) as visit:
-        assert [number async for number in play_again(stored, visit)] == [*range(1, len(stored.turns) + 1)]
+        assert [number async for number in play_again(stored.turns, visit.session)] == [
+            *range(1, len(stored.turns) + 1)
+        ]

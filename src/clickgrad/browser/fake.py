@@ -13,7 +13,7 @@ from typing import Self
 
 from clickgrad.browser.render import Rendering, render
 from clickgrad.browser.snapshot import Control, Snapshot, Text
-from clickgrad.errors import BrowserError
+from clickgrad.errors import BrowserError, PageError
 from clickgrad.types import (
     BlockedHost,
     Click,
@@ -52,11 +52,15 @@ class FakeElement:
 
 @dataclass(frozen=True, slots=True)
 class FakePage:
-    """Texts and elements from top to bottom, of which `screen` fit into the viewport."""
+    """Texts and elements from top to bottom, of which `screen` fit into the viewport.
+
+    `broken` says why nobody can use the page, as one that hangs; coming to it and looking at it is a PageError.
+    """
 
     title: str
     content: tuple[str | FakeElement, ...]
     screen: int = 40
+    broken: str = ""
 
 
 @dataclass(slots=True)
@@ -124,6 +128,7 @@ class FakeSession:
     async def perform(self, action: PageAction) -> str:
         self._require_open()
         self._notice = self._act(action)
+        self._require_usable()
         return self._notice
 
     async def page_text(self) -> str:
@@ -140,6 +145,11 @@ class FakeSession:
     def _require_open(self) -> None:
         if self._closed:
             raise BrowserError("the session is closed")
+        self._require_usable()
+
+    def _require_usable(self) -> None:
+        if self._page.broken:
+            raise PageError(self._page.broken)
 
     def _item(self, item: str | FakeElement, position: int) -> Text | Control:
         if isinstance(item, str):

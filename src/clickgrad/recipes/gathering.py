@@ -20,7 +20,7 @@ from clickgrad.recipes.display import Ticker, say
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.scheduler import Play, Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import End, Task, Trajectory
 
 Group = list[Trajectory]
 LEAST_CHANCE = 0.25  # of a task that always or never succeeds, when there is a curriculum
@@ -103,6 +103,8 @@ async def gather(
         kept += [group for group in new if has_contrast(group)]
     if len(kept) < options.groups:
         say(f"step {step}: only {len(kept)} of {options.groups} groups have both successes and failures")
+    if unjudged := [episode for episode in episodes.values() if not episode.usable and episode.end is not End.CRASHED]:
+        say(f"step {step}: {len(unjudged)} of {len(episodes)} episodes could not be judged: {unjudged[0].error}")
     seconds = time.monotonic() - started
     return Gathered(tuple(groups), tuple(kept), taken, tuple(episodes.values()), tuple(fresh), seconds)
 

@@ -187,8 +187,9 @@ def _open_fleet(
         workers=cluster.workers,
         worker_cpus=cluster.worker_cpus,
         episodes_each=cluster.worker_episodes,
-        # The episode's own limit is looked at between turns; a turn waits for a reply and for the browser.
-        episode_s=rollout.episode_s + rollout.reply_s + cluster.start_s,
+        # The episode's own limit is looked at between turns; a turn waits for a reply and for the browser. The actions
+        # of one that broke its page are then performed again, in as much time at most.
+        episode_s=2 * rollout.episode_s + rollout.reply_s + cluster.start_s,
         patience_s=cluster.start_s,
     )
     fleet = Fleet(stage, policy, prompt_builder(config, tokenizer).fingerprint, engines, options, events)

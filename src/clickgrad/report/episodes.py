@@ -57,6 +57,11 @@ class Episode:
         return self.reward is not None
 
     @property
+    def met_unusable_page(self) -> bool:
+        """It crashed because the page could not be used before the agent had done anything."""
+        return self.end == End.CRASHED and (self.error or "").startswith("PageError:")
+
+    @property
     def site(self) -> str:
         return "+".join(self.sites)
 
@@ -81,6 +86,10 @@ class Episode:
         """Why it did not pass, in a word or two that can be counted; "" when it did."""
         if self.reward == 1.0:
             return ""
+        if self.met_unusable_page:
+            return "unusable page"
+        if self.end == End.PAGE_BROKEN:
+            return "page broken"
         if self.end == End.CRASHED:
             return f"crashed: {(self.error or 'unknown').partition(':')[0]}"
         if self.reward is None:

@@ -19,9 +19,9 @@ import zstandard
 
 from clickgrad.codec import CodecError
 from clickgrad.report.episodes import Episode, read_episode
-from clickgrad.rollout.store import FORMAT, split_frames
+from clickgrad.rollout.store import FORMAT, READABLE, split_frames, upgraded
 
-VERSION = 1
+VERSION = 2
 SUFFIX = ".jsonl.zst"
 TEXT_LIMIT = 600
 _FIELDS = [field.name for field in fields(Episode)]
@@ -171,7 +171,7 @@ def _trajectory(record: Any) -> tuple[int, dict[str, Any]]:
     if not isinstance(record, dict) or not isinstance(record.get("trajectory"), dict):
         raise CodecError("not a trajectory")
     version = record.get("format")
-    return version if isinstance(version, int) else 0, record["trajectory"]
+    return version if isinstance(version, int) else 0, upgraded(record["trajectory"])
 
 
 def _searchable(plain: Mapping[str, Any]) -> str:
@@ -192,5 +192,5 @@ def _read_entry(row: list[Any]) -> Entry:
 
 
 def format_note(version: int) -> str:
-    """What to say of a record of another version: "" for our own."""
-    return "" if version == FORMAT else f"format {version}, not {FORMAT}: read as far as it is understood"
+    """What to say of a record of another version: "" for those that are read as our own."""
+    return "" if version in READABLE else f"format {version}, not {FORMAT}: read as far as it is understood"

@@ -55,6 +55,8 @@ class EvalReport:
     mean_seconds: float
     mean_sampled_tokens: float
     mean_prompt_tokens: float
+    page_broken: int = 0  # of the failures in `success`: the agent made its page unusable, each time it was tried
+    unusable_pages: int = 0  # of the infra-failed: the page was unusable before the agent did anything
 
     @property
     def macro(self) -> float | None:
@@ -71,6 +73,8 @@ class EvalReport:
             "by_end": {name: plain_rate(rate) for name, rate in self.by_end},
             "ends": dict(self.ends),
             "failures": dict(self.failures),
+            "page_broken": self.page_broken,
+            "unusable_pages": self.unusable_pages,
             "pass_at_k": {str(one.k): round(one.any, 4) for one in self.passes},
             "pass_hat_k": {str(one.k): round(one.all, 4) for one in self.passes},
             "mean_turns": round(self.mean_turns, 3),
@@ -112,10 +116,15 @@ class EvalReport:
         return tables
 
     def _each(self) -> str:
-        return (
+        each = (
             f"An episode took {self.mean_turns:.1f} turns, {self.mean_sampled_tokens:.0f} sampled and "
             f"{self.mean_prompt_tokens:.0f} prompt tokens, {self.mean_seconds:.1f} s."
         )
+        if self.page_broken:
+            each += f" {self.page_broken} of the failures broke their page."
+        if self.unusable_pages:
+            each += f" {self.unusable_pages} of the infra-failed met an unusable page."
+        return each
 
 
 def summarize(trajectories: Sequence[Trajectory]) -> EvalReport:
@@ -139,6 +148,8 @@ def summarize_episodes(episodes: Sequence[Episode]) -> EvalReport:
         mean_seconds=sum(episode.seconds for episode in episodes) / count,
         mean_sampled_tokens=sampled / count,
         mean_prompt_tokens=sum(episode.prompt_tokens for episode in episodes) / count,
+        page_broken=sum(episode.end == End.PAGE_BROKEN for episode in episodes),
+        unusable_pages=sum(episode.met_unusable_page for episode in episodes),
     )
 
 

@@ -1,7 +1,8 @@
 """One episode: a policy, a task, a venue; a trajectory comes out, whatever happens.
 
-The agent's own limits (turns, tokens, time) end an episode and count. What breaks in our machinery makes it CRASHED,
-and a missing verdict UNJUDGED: both without a reward.
+The agent's own limits (turns, tokens) end an episode and count. What breaks or is too slow in our machinery makes it
+CRASHED, and a missing verdict UNJUDGED: both without a reward. A page that the agent's own actions make unusable, again
+each time they are repeated, is its failure.
 """
 
 from __future__ import annotations
@@ -9,18 +10,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.errors import InfraError, PolicyError, TokenLimit
+from clickgrad.errors import InfraError, PageError, PolicyError, TokenLimit, boundary
 from clickgrad.policy.protocol import Policy
+from clickgrad.rollout.again import breaks_again, reaches_page
 from clickgrad.rollout.reading import Reading
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
 from clickgrad.types import (
     BlockedHost,
+    CheckResult,
     Completion,
     End,
     Evidence,
@@ -36,6 +42,7 @@ from clickgrad.types import (
 )
 
 UNJUDGED = Verdict(Outcome.UNJUDGED)
+REPEATS = 2  # of actions after which a page was unusable; it must come out so each time to be the agent's doing
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ class Agent:
 class _Course:
     """What an episode has come to so far."""
 
+    task: Task
     turns: list[Turn] = field(default_factory=list)
     end: End = End.TURN_LIMIT
     answer: str | None = None
@@ -69,28 +77,25 @@ class _Course:
     verdict: Verdict = UNJUDGED
     error: str | None = None
     blocked: tuple[BlockedHost, ...] = ()
+    broken: PageError | None = None  # what made the page unusable under the agent's hands
 
 
 async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: Venue) -> Trajectory:
-    course = _Course()
+    """Raises only what is the user's to mend (UserError)."""
+    course = _Course(task)
     started = time.monotonic()
     try:
-        async with venue.open(task) as visit:
-            task = visit.task or task
-            try:
-                await _play(course, episode, task, seed, agent, visit)
-                course.evidence = await visit.evidence(course.answer)
-                course.verdict = judge(task, course.evidence)
-            finally:
-                course.blocked = visit.session.blocked
+        with boundary(InfraError, "playing the episode"), _unless_cancelled():
+            await _visit(course, episode, task, seed, agent, venue)
     except InfraError as error:
-        if course.verdict is UNJUDGED:  # otherwise only the cleaning up failed
-            course.end, course.error = End.CRASHED, f"{type(error).__name__}: {error}"
-    finally:
-        agent.policy.forget(episode)
+        # Once there is a verdict, or a page to be tried again, only the cleaning up has failed.
+        if course.verdict is UNJUDGED and course.broken is None:
+            course.end, course.error = End.CRASHED, _told(error)
+    if course.broken:
+        await _find_culprit(course, task, agent, venue)
     return Trajectory(
         episode=episode,
-        task=task,
+        task=course.task,
         seed=seed,
         turns=tuple(course.turns),
         end=course.end,
@@ -103,6 +108,67 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
         prompt_format=agent.builder.fingerprint,
         blocked=course.blocked,
     )
+
+
+async def _visit(course: _Course, episode: str, task: Task, seed: int, agent: Agent, venue: Venue) -> None:
+    """From opening to the verdict."""
+    try:
+        async with venue.open(task) as visit:
+            course.task = visit.task or task
+            try:
+                await _play(course, episode, course.task, seed, agent, visit)
+                course.evidence = await visit.evidence(course.answer)
+                course.verdict = judge(course.task, course.evidence)
+            except PageError as error:
+                visit.require_site()
+                if not any(map(reaches_page, course.turns)):
+                    raise  # the start page is unusable: nobody's doing
+                course.broken = error
+            finally:
+                course.blocked = visit.session.blocked
+    finally:
+        agent.policy.forget(episode)
+
+
+async def _find_culprit(course: _Course, task: Task, agent: Agent, venue: Venue) -> None:
+    """The agent, if its actions alone make the page unusable each time; otherwise nobody knows, and it is a crash."""
+    tries = again = 0
+    try:
+        with boundary(InfraError, "performing the actions again"):
+            async with asyncio.timeout(agent.limits.episode_s):
+                # Without checks there is nothing to win or lose, and the site may be anybody's.
+                while task.checks and tries == again < REPEATS:
+                    tries += 1
+                    again += await breaks_again(task, course.turns, venue)
+    except InfraError:
+        pass  # it proves nothing
+    if again < REPEATS:
+        course.end = End.CRASHED
+        course.error = f"BrowserError: {course.broken}; it did in {again} of {tries} repetitions of the same actions"
+        return
+    why = f"the agent's own actions make the page unusable, each time they are repeated: {course.broken}"
+    course.end, course.error = End.PAGE_BROKEN, why
+    course.verdict = Verdict(Outcome.FAILED, (CheckResult("usable page", False, why),))
+
+
+@contextmanager
+def _unless_cancelled() -> Iterator[None]:
+    """A CancelledError of something that was waited for, as a future of an engine that closed, is no cancellation."""
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise InfraError("what the episode waited for was cancelled") from error
+
+
+def _told(error: InfraError) -> str:
+    """With the line of code, when it is an error that nobody foresaw."""
+    text, cause = f"{type(error).__name__}: {error}", error.__cause__
+    if type(error) is not InfraError or cause is None or not (frames := traceback.extract_tb(cause.__traceback__)):
+        return text
+    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
 
 
 def unjudged_because(verdict: Verdict) -> str | None:
@@ -122,8 +188,8 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
     reading = Reading()
     for index in range(limits.max_turns):
         if time.monotonic() > deadline:
-            course.end = End.TIME_LIMIT
-            return
+            raise InfraError(f"the episode took longer than {limits.episode_s:g} s (rollout.episode_s)")
+        visit.require_site()
         looked = time.monotonic()
         observation = reading.show(await visit.session.observe())
         screenshot = await _screenshot(agent, visit, f"{episode}-{index:02d}")
@@ -138,25 +204,27 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         history.append(completion)
         action = parse(completion.text, agent.builder.reply_format)
         paged = reading.turn(action, prompt.cut)
-        match action:
-            case Exit(message):
-                course.end, course.answer = End.STOPPED, message
-            case Unparsable():
-                pass
-            case _ if not paged:
-                await visit.session.perform(action)
-        course.turns.append(
-            Turn(
-                observation=observation,
-                prompt_ids=prompt.ids,
-                completion=completion,
-                action=action,
-                policy_s=replied - asked,
-                browser_s=asked - looked + time.monotonic() - replied,
-                screenshot=screenshot,
-                paged=paged,
+        try:
+            match action:
+                case Exit(message):
+                    course.end, course.answer = End.STOPPED, message
+                case Unparsable():
+                    pass
+                case _ if not paged:
+                    await visit.session.perform(action)
+        finally:  # an action that breaks the page is part of the episode: it may be what is to be learned from
+            course.turns.append(
+                Turn(
+                    observation=observation,
+                    prompt_ids=prompt.ids,
+                    completion=completion,
+                    action=action,
+                    policy_s=replied - asked,
+                    browser_s=asked - looked + time.monotonic() - replied,
+                    screenshot=screenshot,
+                    paged=paged,
+                )
             )
-        )
         if course.end is End.STOPPED or visit.over():
             course.end = End.STOPPED
             return

@@ -9,45 +9,44 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-import shutil
-import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from clickgrad.browser.chromium_session import ChromiumSession
 from clickgrad.browser.pool import Browser
 from clickgrad.browser.session import Session
-from clickgrad.errors import UserError, WorldError
+from clickgrad.errors import BrowserError, UserError, WorldError, boundary
 from clickgrad.rollout.venue import Visit
 from clickgrad.tasks.own import Ended, OwnSite, named_checks, read_site, run_check
 from clickgrad.types import CustomCheck, Evidence, Finding, Task
+from clickgrad.worlds.site_folders import throwaway_folder
 from clickgrad.worlds.site_http import ask
 from clickgrad.worlds.site_process import SiteCommand, SiteProcess, filled, run_command
 
 T = TypeVar("T")
 OpenBrowser = Callable[[Mapping[str, str]], Browser]
+STATUS_S = 5.0
+_STATUS = "() => performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0"
 
 
 @contextmanager
 def open_own_site(folder: Path, runner: asyncio.Runner, browser: OpenBrowser) -> Iterator[OwnSiteVenue]:
     """The first copy is up and was reset once when this begins: a wrong site.toml is told before any episode."""
     site = read_site(folder)
-    place = Path(tempfile.mkdtemp(prefix=f"clickgrad-{site.name}-"))
-    venue = OwnSiteVenue(site, folder, place, browser)
-    try:
+    with throwaway_folder(site.name) as place:
+        venue = OwnSiteVenue(site, folder, place, browser)
         try:
-            runner.run(venue.begin())
-        except (WorldError, UserError) as error:
-            raise UserError(f"{folder / 'site.toml'}: {error}") from error
-        yield venue
-    finally:
-        try:
-            runner.run(venue.close())
+            try:
+                runner.run(venue.begin())
+            except (WorldError, UserError) as error:
+                raise UserError(f"{folder / 'site.toml'}: {error}") from error
+            yield venue
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            runner.run(venue.close())
 
 
 def reachable(place: str) -> dict[str, str]:
@@ -93,11 +92,17 @@ class OwnSiteVenue:
     @asynccontextmanager
     async def open(self, task: Task) -> AsyncIterator[Visit]:
         async with self._lease() as copy:
-            session = await copy.browser.open(task.start_urls[0], more_tabs=task.start_urls[1:])
-            try:
-                yield Visit(session, lambda answer: self._evidence(task, answer, session, copy))
-            finally:
-                await session.close()
+            with copy.explaining():
+                session = await copy.browser.open(task.start_urls[0], more_tabs=task.start_urls[1:])
+                try:
+                    await copy.refuse_failing(session)
+                    yield Visit(
+                        session,
+                        lambda answer: self._evidence(task, answer, session, copy),
+                        require_site=copy.refuse_ended,
+                    )
+                finally:
+                    await session.close()
 
     @asynccontextmanager
     async def _lease(self) -> AsyncIterator[_Copy]:
@@ -169,13 +174,39 @@ class _Copy:
             await self._reset()
             self.is_fresh = False
 
+    @contextmanager
+    def explaining(self) -> Iterator[None]:
+        """What the browser says about a site that has ended is not the reason."""
+        try:
+            yield
+        except BrowserError:
+            self.refuse_ended()
+            raise
+
+    def refuse_ended(self) -> None:
+        """At once, and without asking the site."""
+        if self._process:
+            self._process.refuse_dead("during the episode")
+
+    async def refuse_failing(self, session: ChromiumSession) -> None:
+        """A start page that is a server's error is no page to begin on."""
+        status = 0
+        # A page that does not answer, or is already another one, is looked at soon enough.
+        with suppress(BrowserError), boundary(BrowserError, "reading the status of the start page"):
+            async with asyncio.timeout(STATUS_S):
+                status = await session.page.evaluate(_STATUS)
+        if status >= 500:
+            raise WorldError(f"the start page {session.url} answers with status {status}{self._last_words()}")
+
     async def refuse_dead(self) -> None:
         """What happened on a dead site is nobody's failure but its own."""
         if self._process is None:
             await asyncio.to_thread(ask, self._site.base)  # whatever it answers
         elif not await self._process.answers():
-            wrote = self._process.last_line or "nothing"
-            raise WorldError(f"the site stopped answering during the episode; it last wrote: {wrote}")
+            raise WorldError(f"the site stopped answering during the episode{self._last_words()}")
+
+    def _last_words(self) -> str:
+        return f"; it last wrote: {self._process.last_line or 'nothing'}" if self._process else ""
 
     async def close(self) -> None:
         browser, self._browser = self._browser, None

@@ -7,13 +7,13 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from clickgrad.errors import ClickgradError
-from clickgrad.rollout.episode import Agent, run_episode
+from clickgrad.errors import ClickgradError, InfraError, boundary
+from clickgrad.rollout.episode import UNJUDGED, Agent, run_episode
 from clickgrad.rollout.venue import Venue
 from clickgrad.tasks.webarena.checks import needs_judge
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import End, Task, Trajectory
 
 Play = Callable[[str, Task, int], Awaitable[Trajectory]]  # an episode by its id, task and seed; here or elsewhere
 
@@ -75,8 +75,7 @@ async def fill_slots(
             for site in sorted(set(slot.task.sites)) if site_sessions else ():  # sorted: nobody waits in a circle
                 await stack.enter_async_context(doors[site])
             trajectory = await play(episode, slot.task, seed)
-        on_end(trajectory)
-        return trajectory
+        return _handed_over(trajectory, on_end)
 
     async def fill(slot: Slot) -> Trajectory:
         async with gate:
@@ -95,7 +94,25 @@ async def fill_slots(
     return [task.result() for task in tasks]
 
 
+def _handed_over(trajectory: Trajectory, on_end: Callable[[Trajectory], None]) -> Trajectory:
+    """What `on_end` cannot take, though there is room on the disk, is a crash of that episode alone."""
+    try:
+        with boundary(InfraError, "storing the episode"):
+            on_end(trajectory)
+    except InfraError as error:
+        told = f"{type(error).__name__}: {error}"
+        trajectory = replace(
+            trajectory, turns=(), end=End.CRASHED, evidence=None, verdict=UNJUDGED, reward=None, error=told
+        )
+        on_end(trajectory)
+    return trajectory
+
+
 def _is_final(trajectory: Trajectory) -> bool:
-    """Another try would change nothing: it has a reward, or lacks one only because its task takes a judge."""
-    evidence = trajectory.evidence
-    return trajectory.usable or (evidence is not None and evidence.opinions is None and needs_judge(trajectory.task))
+    """Another try would change nothing: it has a reward, or lacks one because its task takes a judge or has no checks,
+    or because a check in the user's own code broke."""
+    task, evidence = trajectory.task, trajectory.evidence
+    if trajectory.usable or evidence is None:
+        return trajectory.usable
+    has_broken_check = any(finding.passed is None for finding in evidence.findings)
+    return not task.checks or has_broken_check or (evidence.opinions is None and needs_judge(task))

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import zstandard
 
 from clickgrad.codec import CodecError, from_plain, to_plain
 from clickgrad.errors import UserError
-from clickgrad.types import Trajectory
+from clickgrad.types import End, Outcome, Trajectory, Verdict
 
-FORMAT = 2
+FORMAT = 3
+READABLE = (2, FORMAT)
 CHUNK = 1 << 16
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TrajectoryFile:
@@ -54,9 +57,9 @@ class TrajectoryFile:
     def _decode(self, index: int, frame: bytes) -> Trajectory:
         try:
             record = json.loads(frame)
-            if not isinstance(record, dict) or record.get("format") != FORMAT:
+            if not isinstance(record, dict) or record.get("format") not in READABLE:
                 raise CodecError("not a trajectory of this version of clickgrad")
-            return from_plain(Trajectory, record.get("trajectory"))
+            return from_plain(Trajectory, upgraded(record.get("trajectory")))
         except ValueError as error:
             raise UserError(f"{self.path}: record {index} is malformed ({error}): move the file away") from error
 
@@ -73,9 +76,27 @@ class TrajectoryFile:
             raise UserError(f"cannot read {self.path}: {error.strerror}") from error
 
 
+def upgraded(plain: Any) -> Any:
+    """A stored trajectory of any readable format, in the shape and meaning of this one.
+
+    Format 2 judged episodes that ran out of wall time. How fast our machine was says nothing about the agent: they are
+    read as what they would be today.
+    """
+    if not isinstance(plain, dict) or plain.get("end") != "time_limit":
+        return plain
+    return plain | {
+        "end": End.CRASHED.value,
+        "evidence": None,
+        "verdict": to_plain(Verdict(Outcome.UNJUDGED)),
+        "reward": None,
+        "error": "InfraError: the episode took longer than rollout.episode_s",
+    }
+
+
 def _frame(trajectory: Trajectory) -> bytes:
     record = json.dumps({"format": FORMAT, "trajectory": to_plain(trajectory)}, ensure_ascii=False)
-    return zstandard.ZstdCompressor(level=6).compress(record.encode() + b"\n")
+    whole = _LONE_SURROGATE.sub("\ufffd", record)  # half a character has no UTF-8
+    return zstandard.ZstdCompressor(level=6).compress(whole.encode() + b"\n")
 
 
 def split_frames(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

@@ -21,6 +21,7 @@ class Visit:
     evidence: Callable[[str | None], Awaitable[Evidence]]  # by the answer given: all that judging may look at
     task: Task | None = None  # as it turned out on opening, where only the page knows the intent
     over: Callable[[], bool] = lambda: False  # whether the page has ended the episode by itself; asked after every turn
+    require_site: Callable[[], None] = lambda: None  # raises when the site has died; asked before every turn
 
 
 class Venue(Protocol):

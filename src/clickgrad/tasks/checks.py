@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from clickgrad.tasks.answers import mentions, same
@@ -88,11 +88,31 @@ def _url(check: UrlCheck, url: str) -> tuple[bool, str]:
         return False, f"expected to end on the site {check.site}, ended on {parts.hostname or url!r}"
     if (parts.path.rstrip("/") or "/") != (check.path.rstrip("/") or "/"):
         return False, f"expected to end on {check.path}, ended on {parts.path}"
-    found = dict(parse_qsl(parts.query))
-    for name, value in check.query:
+    if not _is_place(check.fragment, parts.fragment):
+        return False, f"expected to end on {check.path}#{check.fragment}, ended on {parts.path}#{parts.fragment}"
+    fault = _query_fault(check.query, parts.query)
+    return (False, fault) if fault else (True, f"ended on {url}")
+
+
+def _is_place(expected: str, found: str) -> bool:
+    """Whether a page's fragment is the expected one. `#/issues` and `#!/issues` are routes of a single-page app, and
+    compared as paths with their query; without a route it is `#/`. Any other is an anchor, which may be left open."""
+    if not any(fragment.startswith(("/", "!")) for fragment in (expected, found)):
+        return expected in ("", found)
+    (path, _, query), (found_path, _, found_query) = (
+        fragment.removeprefix("!").partition("?") for fragment in (expected, found)
+    )
+    wanted = parse_qsl(query, keep_blank_values=True)
+    return path.rstrip("/") == found_path.rstrip("/") and not _query_fault(wanted, found_query)
+
+
+def _query_fault(expected: Iterable[tuple[str, str]], query: str) -> str:
+    """The first expected parameter that is missing or another; "" if there is none."""
+    found = dict(parse_qsl(query))
+    for name, value in expected:
         if not (value == found.get(name, "") or (value and name in found and same(value, found[name]))):
-            return False, f"expected {name}={value!r} in the address, found {found.get(name, '')!r}"
-    return True, f"ended on {url}"
+            return f"expected {name}={value!r} in the address, found {found.get(name, '')!r}"
+    return ""
 
 
 def _page(check: PageCheck, page_text: str) -> tuple[bool, str]:

@@ -81,6 +81,9 @@ def _wrong_urls(check: UrlCheck, url: str) -> Iterator[str]:
     assert origin
     yield f"{origin[0]}/somewhere/else"
     yield urlsplit(url)._replace(netloc="elsewhere.localhost").geturl()
+    yield urlsplit(url)._replace(fragment="/somewhere/else").geturl()
+    if check.fragment.strip("!/"):
+        yield urlsplit(url)._replace(fragment="").geturl()
     for name, value in check.query:
         kept = [pair for pair in url.partition("?")[2].split("&") if pair and not pair.startswith(f"{name}=")]
         changed = [*kept, f"{name}=something-else"]

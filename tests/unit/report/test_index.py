@@ -114,7 +114,7 @@ def test_what_is_not_understood_is_named_and_the_rest_is_shown(file: TrajectoryF
     index = TrajectoryIndex(file.path)
     index.refresh()
     assert names(index) == ["episode-0", "episode-1", "episode-2", "episode-3"]
-    assert format_note(index.entries[3].format) == "format 99, not 2: read as far as it is understood"
+    assert format_note(index.entries[3].format) == "format 99, not 3: read as far as it is understood"
     assert len(index.skipped) == 4
     assert "no zstd frame" in index.skipped[-1]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,7 +11,7 @@ from tiny import FakeVenue, make_task
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakeElement, FakePage
-from clickgrad.errors import BrowserError, PolicyError, TokenLimit, WorldError
+from clickgrad.errors import PolicyError, TokenLimit, UserError, WorldError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.venue import Visit
@@ -91,15 +92,16 @@ async def test_a_page_may_end_the_episode_by_itself() -> None:
     assert (trajectory.end, len(trajectory.turns), trajectory.answer) == (End.STOPPED, 1, None)
 
 
-async def test_no_time_left_ends_the_episode_and_counts() -> None:
+async def test_wall_time_that_is_over_is_a_crash_and_never_a_reward() -> None:
     trajectory = await play(agent_of(CLICK, episode_s=0.0))
-    assert (trajectory.end, trajectory.reward) == (End.TIME_LIMIT, 0.0)
+    assert (trajectory.end, trajectory.reward, trajectory.verdict.outcome) == (End.CRASHED, None, Outcome.UNJUDGED)
+    assert trajectory.error == "InfraError: the episode took longer than 0 s (rollout.episode_s)"
 
 
 class Failing:
     name, version = "failing", 0
 
-    def __init__(self, error: Exception | None) -> None:
+    def __init__(self, error: BaseException | None) -> None:
         self._error = error
         self.forgotten: list[str] = []
 
@@ -124,6 +126,54 @@ async def test_a_failing_policy_is_a_crash_without_a_reward() -> None:
     assert policy.forgotten == ["e"]
 
 
+UNFORESEEN = [
+    TypeError("TextEncodeInput must be Union[...]"),
+    KeyError("items"),
+    UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed"),
+    RecursionError("maximum recursion depth exceeded"),
+    MemoryError(),
+    SystemExit(3),
+    asyncio.CancelledError(),  # of a future that an engine dropped; nobody has cancelled the episode
+]
+
+
+@pytest.mark.parametrize("error", UNFORESEEN, ids=lambda error: type(error).__name__)
+async def test_whatever_a_policy_raises_one_trajectory_comes_out(error: BaseException) -> None:
+    policy = Failing(error)
+    trajectory = await play(replace(agent_of("x"), policy=policy))
+    assert (trajectory.end, trajectory.reward, trajectory.verdict.outcome) == (End.CRASHED, None, Outcome.UNJUDGED)
+    assert (trajectory.error or "").startswith("InfraError: ")
+    assert policy.forgotten == ["e"]
+
+
+@pytest.mark.parametrize("where", ["opening", "evidence", "closing"])
+@pytest.mark.parametrize("error", UNFORESEEN, ids=lambda error: type(error).__name__)
+async def test_whatever_a_venue_raises_one_trajectory_comes_out(where: str, error: BaseException) -> None:
+    trajectory = await play(agent_of('exit(message="yes")'), venue=BrokenVenue(where, error))
+    expected = (End.STOPPED, 1.0) if where == "closing" else (End.CRASHED, None)
+    assert (trajectory.end, trajectory.reward) == expected
+
+
+async def test_an_unforeseen_error_is_told_with_the_line_of_code_it_came_from() -> None:
+    trajectory = await play(replace(agent_of("x"), policy=Failing(KeyError("items"))))
+    assert re.fullmatch(
+        r"InfraError: playing the episode: KeyError: 'items' \(test_episode\.py, line \d+\)", trajectory.error or ""
+    )
+
+
+async def test_an_episode_that_is_cancelled_ends_without_a_trajectory() -> None:
+    episode = asyncio.create_task(play(replace(agent_of("x"), policy=Failing(None))))
+    await asyncio.sleep(0)
+    episode.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await episode
+
+
+async def test_what_the_user_has_to_mend_ends_the_run() -> None:
+    with pytest.raises(UserError, match="no key"):
+        await play(replace(agent_of("x"), policy=Failing(UserError("no key"))))
+
+
 async def test_a_policy_that_never_answers_is_a_crash_at_its_deadline() -> None:
     trajectory = await play(replace(agent_of("x", reply_s=0.01), policy=Failing(None)))
     assert (trajectory.end, trajectory.reward) == (End.CRASHED, None)
@@ -138,20 +188,21 @@ async def test_a_full_context_ends_the_episode_and_counts() -> None:
 class BrokenVenue:
     """Breaks on the way in, while looking at the world, or on the way out."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, error: BaseException | None = None) -> None:
         self._where = where
+        self._error = error or WorldError("the world is gone")
 
     @asynccontextmanager
     async def open(self, task: Task) -> AsyncIterator[Visit]:
         if self._where == "opening":
-            raise BrowserError("opening the start page")
+            raise self._error
         async with FakeVenue(SITE).open(task) as visit:
             yield replace(visit, evidence=self._gone) if self._where == "evidence" else visit
         if self._where == "closing":
-            raise BrowserError("closing")
+            raise self._error
 
     async def _gone(self, answer: str | None) -> Evidence:
-        raise WorldError("the world is gone")
+        raise self._error
 
 
 @pytest.mark.parametrize("where", ["opening", "evidence"])

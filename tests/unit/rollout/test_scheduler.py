@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tiny import FakeVenue, make_task, make_trajectory
@@ -14,8 +15,9 @@ from clickgrad.errors import BrowserError, UserError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue, Visit
-from clickgrad.types import End, Task, Trajectory
+from clickgrad.types import Check, CustomCheck, End, Evidence, Finding, Task, Trajectory
 
 pytestmark = pytest.mark.anyio
 
@@ -105,6 +107,68 @@ async def test_a_full_disk_stops_the_others_and_comes_out_as_it_is() -> None:
 
     with pytest.raises(UserError, match="no room"):
         await fill_slots(SLOTS, player(agent(), FlakyVenue(0)), concurrency=3, retries=0, stored={}, on_end=no_room)
+
+
+async def test_an_episode_that_cannot_be_stored_is_a_crash_of_its_own_and_the_neighbours_go_on() -> None:
+    stored: dict[str, Trajectory] = {}
+
+    def keep(trajectory: Trajectory) -> None:
+        if trajectory.episode == "slot-2/try-0" and trajectory.usable:
+            raise TypeError("no plain form for Mystery")
+        stored[trajectory.episode] = trajectory
+
+    filled = await fill_slots(SLOTS, player(agent(), FlakyVenue(0)), concurrency=3, retries=1, stored={}, on_end=keep)
+    assert [trajectory.episode for trajectory in filled if trajectory.usable] == [
+        f"slot-{n}/try-{int(n == 2)}" for n in range(6)
+    ]
+    lost = stored["slot-2/try-0"]
+    assert (lost.end, lost.reward, lost.turns) == (End.CRASHED, None, ())
+    assert lost.error == "InfraError: storing the episode: TypeError: no plain form for Mystery"
+
+
+async def test_half_an_emoji_is_stored_and_the_neighbours_go_on(tmp_path: Path) -> None:
+    file = TrajectoryFile(tmp_path / "t.jsonl.zst")
+    policy = FixedPolicy("fixed", ['exit(message="yes \ud83d")'])
+    half = Agent(policy, PromptBuilder(None, "plain"), Limits(3, 32))
+
+    async def play(episode: str, task: Task, seed: int) -> Trajectory:
+        return await player(half if episode.startswith("slot-2") else agent(), FlakyVenue(0))(episode, task, seed)
+
+    await fill_slots(SLOTS, play, concurrency=3, retries=0, stored={}, on_end=file.append)
+    answers = {trajectory.episode[:6]: trajectory.answer for trajectory in file.read()}
+    assert answers == {f"slot-{n}": "yes" for n in range(6)} | {"slot-2": "yes \ufffd"}
+
+
+@pytest.mark.parametrize(
+    ("checks", "finding", "tries"),
+    [
+        ((CustomCheck("mine"),), Finding("mine", None, "checks.py, line 3: KeyError"), 1),
+        ((CustomCheck("mine"),), Finding("mine", False, "mine says no"), 1),
+        ((), None, 1),
+    ],
+)
+async def test_what_another_try_would_not_change_is_not_tried_again(
+    checks: tuple[Check, ...], finding: Finding | None, tries: int
+) -> None:
+    """A broken check of the user's is deterministic code: the verdict stays missing."""
+    ended: list[Trajectory] = []
+    task = replace(make_task(), checks=checks)
+
+    class Judging(FakeVenue):
+        @asynccontextmanager
+        async def open(self, task: Task) -> AsyncIterator[Visit]:
+            async with super().open(task) as visit:
+
+                async def evidence(answer: str | None) -> Evidence:
+                    return Evidence(answer, "", "", (), findings=(finding,) if finding else ())
+
+                yield replace(visit, evidence=evidence)
+
+    await fill_slots(
+        [Slot("s", task, 0)], player(agent(), Judging(SITE)), concurrency=1, retries=2, stored={}, on_end=ended.append
+    )
+    assert len(ended) == tries
+    assert ended[0].usable is (finding is not None and finding.passed is not None)
 
 
 async def test_a_site_is_visited_by_no_more_episodes_at_once_than_it_bears() -> None:

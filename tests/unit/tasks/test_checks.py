@@ -1,3 +1,5 @@
+import pytest
+
 from clickgrad.tasks import judge
 from clickgrad.types import (
     AnswerCheck,
@@ -75,6 +77,41 @@ def test_an_address_passes_with_its_site_path_and_parameters() -> None:
     assert not passes(check, url="http://evil.example/shop.localhost/category/kitchen?sort=price_asc")
     assert reason(check, url=f"{here}?sort=rating") == "expected sort='price_asc' in the address, found 'rating'"
     assert not passes(check, url="")
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "passed"),
+    [
+        ("/issues", "#/issues", True),
+        ("/issues", "#/issues/", True),
+        ("/issues", "#/boards", False),
+        ("/issues", "", False),
+        ("/issues", "#issues", False),
+        ("!/issues", "#!/issues", True),
+        ("!/issues", "#!/boards", False),
+        ("/issues?state=open", "#/issues?page=2&state=open", True),
+        ("/issues?state=open", "#/issues?state=closed", False),
+        ("/issues?state=open", "#/issues", False),
+        ("/issues", "#/issues?state=open", True),  # parameters that nobody asked for, as before the #
+        ("", "#/issues", False),
+        ("", "#!/issues", False),
+        ("", "#/", True),
+        ("", "#top", True),
+        ("", "", True),
+        ("/", "", True),
+        ("top", "#top", True),
+        ("top", "#bottom", False),
+        ("top", "", False),
+        ("", "#//issues", False),
+    ],
+)
+def test_a_fragment_is_a_route_or_an_anchor(expected: str, found: str, passed: bool) -> None:
+    assert passes(UrlCheck("shop", "/", fragment=expected), url=f"http://shop.localhost/{found}") is passed
+
+
+def test_the_reason_names_both_routes() -> None:
+    check = UrlCheck("shop", "/", fragment="/issues")
+    assert reason(check, url="http://shop.localhost/#/boards") == "expected to end on /#/issues, ended on /#/boards"
 
 
 def test_a_number_in_an_address_may_be_written_in_its_ways() -> None:

@@ -83,6 +83,12 @@ def test_a_site_that_runs_elsewhere_keeps_its_own_addresses(folder: Path) -> Non
     assert task.checks == (UrlCheck("example.org", "/app/end"),)
 
 
+def test_a_url_check_keeps_the_route_of_a_single_page_app(folder: Path) -> None:
+    write(folder, **{"tasks.json": json.dumps([ENTRY | {"checks": {"url": "/#/issues?state=open"}}])})
+    (task,) = load_tasks(str(folder), "all")
+    assert task.checks == (UrlCheck("mine", "/", fragment="/issues?state=open"),)
+
+
 def test_tasks_may_be_made_by_python_that_imports_its_neighbours(folder: Path) -> None:
     (folder / "tasks.json").unlink()
     write(folder, **{"stock_of_mine.py": "ITEMS = ['Milk', 'Salt']\n"})
@@ -201,6 +207,9 @@ def found(folder: Path, body: str) -> Finding:
         ("return end.fetch('/')", None, "checks.py, line 2: WorldError: GET http://127.0.0.1:9/: ConnectionRefused"),
         ("pass", None, "mine returned None: return True, False, or why it is False"),
         ("return ''", None, "mine returned '': return True"),
+        ("import sys; sys.exit()", None, "checks.py, line 2: SystemExit"),
+        ("import sys; sys.exit('no room')", None, "checks.py, line 2: SystemExit: no room"),
+        ("return type('Odd', (), {'__repr__': lambda self: {}['x']})()", None, "checks.py, line 2: KeyError: 'x'"),
     ],
 )
 def test_what_a_check_may_say(folder: Path, body: str, passed: bool | None, reason: str) -> None:

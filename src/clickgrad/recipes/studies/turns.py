@@ -21,7 +21,6 @@ from clickgrad.recipes.demos import SESSIONS
 from clickgrad.recipes.display import stage
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.judging import open_judge
-from clickgrad.recipes.replay import Diverged, play_again
 from clickgrad.recipes.run_folder import TRAJECTORIES, open_run
 from clickgrad.recipes.studies.folders import close_study, policy_folders
 from clickgrad.recipes.wiring import open_venue
@@ -29,6 +28,7 @@ from clickgrad.report.cuts import CUTS, KEPT, LOST, REPLAY, RULE, Cut, write_cut
 from clickgrad.report.episodes import Episode, final_tries
 from clickgrad.report.metrics import timed
 from clickgrad.report.studies import StudyReport
+from clickgrad.rollout.again import Diverged, play_again
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue
 from clickgrad.tasks.checks import judge
@@ -118,7 +118,7 @@ async def cut_by_replay(trajectory: Trajectory, limits: Sequence[int], venue: Ve
 async def _judge_at(trajectory: Trajectory, limits: Sequence[int], venue: Venue) -> dict[int, Verdict]:
     verdicts: dict[int, Verdict] = {}
     async with venue.open(trajectory.task) as visit:
-        async for done in play_again(trajectory, visit):
+        async for done in play_again(trajectory.turns, visit.session):
             if done in limits:
                 verdicts[done] = judge(trajectory.task, await visit.evidence(None))
             if done == max(limits):

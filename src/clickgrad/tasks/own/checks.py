@@ -50,9 +50,12 @@ def run_check(name: str, checker: Checker, ended: Ended, path: Path) -> Finding:
     """A check that breaks or says neither yes nor no leaves the episode unjudged."""
     try:
         with user_code(path):
-            said = checker(ended)
+            return _finding(name, checker(ended), path)
     except UserError as broken:
         return Finding(name, None, str(broken))
+
+
+def _finding(name: str, said: Any, path: Path) -> Finding:
     match said:
         case bool():
             return Finding(name, said, f"{name} says {'yes' if said else 'no'}")

@@ -31,7 +31,7 @@ class Checks(BaseModel):
 
     answer: Texts = []  # the answer is one of these
     answer_includes: Texts = []  # it holds all of these
-    url: str = ""  # path, and query if it matters, of the page the agent ended on
+    url: str = ""  # path, and query and #fragment if they matter, of the page the agent ended on
     page: Texts = []  # that page shows all of these
     python: Texts = []  # names of functions in checks.py
 
@@ -123,7 +123,7 @@ def _checks(read: Checks, site: OwnSite) -> Iterable[Check]:
         base = urlsplit(site.base)
         path = base.path + (parts.path or "/")
         name = site.name if site.start else base.hostname or ""
-        yield UrlCheck(name, path, tuple(parse_qsl(parts.query, keep_blank_values=True)))
+        yield UrlCheck(name, path, tuple(parse_qsl(parts.query, keep_blank_values=True)), parts.fragment)
     if read.page:
         yield PageCheck(_texts(read.page))
     yield from map(CustomCheck, _texts(read.python))

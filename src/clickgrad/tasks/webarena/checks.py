@@ -1,7 +1,7 @@
 """WebArena's checks against the evidence, with the verdicts of the public evaluators. Pure: no page, no network.
 
 Where they differ from ours elsewhere, theirs hold here: texts are compared in lower case and without quotes around
-them, includes are plain substrings, and addresses are compared by containment.
+them, includes are plain substrings, and addresses are compared by containment and without their fragment.
 """
 
 from __future__ import annotations
