@@ -89,11 +89,13 @@ async def test_hostile_pages_end_in_bounds_and_the_episode_beside_them_does_not_
             hostile = await asyncio.gather(*(visit(browser, page, 1) for page in pages))
         over.set()
         for trajectory in hostile:
-            assert trajectory.end in (End.STOPPED, End.CRASHED), trajectory.episode
+            assert trajectory.end in (End.STOPPED, End.PAGE_BROKEN, End.CRASHED), trajectory.episode
+            if trajectory.end is End.PAGE_BROKEN:
+                assert trajectory.reward == 0.0
             if trajectory.end is End.CRASHED:
                 assert trajectory.reward is None
                 assert trajectory.error is not None
-                assert "BrowserError" in trajectory.error
+                assert trajectory.error.startswith(("BrowserError", "PageError"))
             assert all(len(turn.observation.title) <= 1000 for turn in trajectory.turns), trajectory.episode
         assert {(one.reward, one.error) for one in await beside} == {(1.0, None)}
         await until(lambda: browser.footprint().processes <= WITHOUT_A_SESSION)

@@ -191,8 +191,8 @@ def test_a_check_that_breaks_or_hangs_leaves_the_episode_unjudged_with_its_line(
     checks = "import time\ndef added(end):\n    return {}['x']\ndef ticked(end):\n    time.sleep(600)\n"
     site = (EXAMPLE / "site.toml").read_text() + "check_s = 0.5\n"
     folder = adopt(tmp_path, checks_py=checks, site_toml=site)
-    command = ["evaluate", "--policy", "scripted:expert", "--set", f"tasks.suite={folder}", "--json"]
-    done = run([*command, "--set", "evaluate.split=test", "--set", "rollout.retries=0"], tmp_path)
+    command = ["evaluate", "--policy", "scripted:expert", "--set", f"tasks.suite={folder}", "--json", "--run", "run"]
+    done = run([*command, "--set", "evaluate.split=test"], tmp_path)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert figures["success"]["unjudged"] == 2
@@ -200,6 +200,62 @@ def test_a_check_that_breaks_or_hangs_leaves_the_episode_unjudged_with_its_line(
     causes = " ".join(figures["failures"])
     assert "checks.py, line 3: KeyError: 'x'" in causes
     assert "ticked did not end within 0.5 s" in causes
+    (file,) = (tmp_path / "run").rglob("*.jsonl.zst")
+    assert len(TrajectoryFile(file).read()) == 3, "none is tried again: the check would only break again"
+
+
+FRAGILE = """
+import http.server, os, sys
+
+class Fragile(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/quit":
+            print("out of paper", file=sys.stderr, flush=True)
+            os._exit(3)
+        if self.path == "/broken":
+            print("no such table: orders", file=sys.stderr, flush=True)
+        body = b"<!doctype html><title>Fragile</title><a href='/quit'>Quit</a> <a href='/'>Home</a>"
+        self.send_response(500 if self.path == "/broken" else 200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Fragile).serve_forever()
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("start", "turns", "error"),
+    [
+        (
+            "/broken",
+            0,
+            "WorldError: the start page http://mysite.localhost/broken answers with status 500; "
+            "it last wrote: no such table: orders",
+        ),
+        ("/", 1, "WorldError: the site ended during the episode with code 3: out of paper"),
+    ],
+)
+def test_a_site_that_fails_is_noticed_at_once_and_told_in_its_own_words(
+    tmp_path: Path, start: str, turns: int, error: str
+) -> None:
+    entry = {"id": "t.1", "split": "test", "intent": "Go.", "start": start, "checks": {"page": "Fragile"}}
+    site = 'start = "{python} app.py {port}"\ninstances = 1\n'
+    folder = adopt(tmp_path, app_py=FRAGILE, site_toml=site, tasks_json=json.dumps([entry]))
+    (task,) = load_tasks(str(folder), "all")
+    ended: list[Trajectory] = []
+
+    async def one(venue: Venue) -> None:
+        agent = Agent(FixedPolicy("clicks", ['do(action="Click", element="0")']), PromptBuilder(None, "plain"), LIMITS)
+        ended.append(await run_episode("e", task, 0, agent, venue))
+
+    visit(folder, one)
+    assert [(end.end, end.reward, len(end.turns), end.error) for end in ended] == [(End.CRASHED, None, turns, error)]
 
 
 @pytest.mark.timeout(300)
