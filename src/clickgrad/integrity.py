@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
@@ -14,6 +15,7 @@ from pathlib import Path
 from clickgrad.errors import UserError
 
 DIGESTS = "digests.json"
+SIGNATURE = "# sha256 of the lines below: "
 
 
 def digest(path: Path) -> str:
@@ -53,6 +55,24 @@ def broken_seal(folder: Path) -> str:
         return ""
     except (OSError, ValueError, AttributeError, RecursionError) as error:
         return f"{DIGESTS} cannot be read ({type(error).__name__})"
+
+
+def signed(text: str) -> str:
+    """TOML under a comment that vouches for it."""
+    return f"{SIGNATURE}{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
+
+
+def broken_signature(path: Path) -> str:
+    """What is wrong with a TOML file of ours; "" when nothing is. Older files have no signature to tell by."""
+    try:
+        text = path.read_text("utf-8")
+        tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        return (str(error).splitlines() or [type(error).__name__])[0]
+    line, _, rest = text.partition("\n")
+    if not text.strip():
+        return "it is empty"
+    return "it is not what was written" if line.startswith(SIGNATURE) and signed(rest) != text else ""
 
 
 def set_aside(path: Path) -> Path:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import zstandard
@@ -70,6 +71,10 @@ class TrajectoryIndex:
             self._forget()
             self._skipped = [f"cannot be read: {error.strerror}"]
             return
+        if not S_ISREG(status.st_mode):  # a pipe would be waited for forever
+            self._forget()
+            self._skipped = ["cannot be read: it is no file"]
+            return
         now = (status.st_size, status.st_mtime_ns)
         if self._seen == now:
             return
@@ -87,7 +92,7 @@ class TrajectoryIndex:
 
     def record(self, number: int) -> Mapping[str, Any]:
         """One stored trajectory as plain values. Raises ValueError or OSError when the file is no longer the same."""
-        return _trajectory(_read_json(self._frame(number)))[1]
+        return _trajectory(read_json(self._frame(number)))[1]
 
     def _frame(self, number: int) -> bytes:
         entry = self.entries[number]
@@ -136,7 +141,7 @@ class TrajectoryIndex:
 
     def _take(self, offset: int, size: int, content: bytes) -> None:
         try:
-            version, plain = _trajectory(_read_json(content))
+            version, plain = _trajectory(read_json(content))
             self.entries.append(Entry(offset, size, version, read_episode(plain), _searchable(plain)))
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             self._skipped.append(f"the record at byte {offset}: {type(error).__name__}: {error}")
@@ -192,7 +197,7 @@ def _crc(stored: Any) -> int:
     return zlib.crc32(json.dumps(stored, separators=(",", ":")).encode())
 
 
-def _read_json(content: bytes) -> Any:
+def read_json(content: bytes) -> Any:
     """Infinities and what else is no number become None: they could not be sent on as JSON."""
     return json.loads(content, parse_constant=lambda _: None, parse_float=_finite)
 

@@ -26,7 +26,7 @@ CHUNK = 1 << 16
 MAGIC = b"\x28\xb5\x2f\xfd"
 HEADER_BYTES = 18  # at most
 MOST_BYTES = 1 << 27  # of a trajectory as JSON: what claims to be larger is no trajectory
-MOST_BLOCKS = 1 << 12  # a block holds up to 2^17 bytes: enough for as many again that are not full
+BLOCK_BYTES = 1 << 17  # at most, of what a block becomes
 RLE, RESERVED = 1, 3
 
 
@@ -258,7 +258,7 @@ def _measure(file: BinaryIO, at: int) -> tuple[int, bool]:
         raise
     if told.content_size != zstandard.CONTENTSIZE_UNKNOWN and told.content_size > MOST_BYTES:
         raise zstandard.ZstdError(f"a frame of {told.content_size} bytes, where {MOST_BYTES} is the most")
-    for _ in range(MOST_BLOCKS):
+    for _ in range(MOST_BYTES // BLOCK_BYTES + 1):
         file.seek(end)
         three = file.read(3)
         if len(three) < 3:
@@ -270,7 +270,7 @@ def _measure(file: BinaryIO, at: int) -> tuple[int, bool]:
         end += 3 + (1 if kind == RLE else size)
         if is_last:
             return end + 4 * told.has_checksum - at, told.has_checksum
-    raise zstandard.ZstdError("its blocks are none")
+    raise zstandard.ZstdError("its blocks are none, or too many")
 
 
 def _next_frame(file: BinaryIO, start: int) -> int:
