@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,15 @@ import safetensors.torch
 import torch
 
 from clickgrad.errors import UserError
+from clickgrad.integrity import changed_file, digests, flush, set_aside, writing
 from clickgrad.learn.crew import split_like, whole
 from clickgrad.learn.trainee import Trainee
 
-FORMAT = 2
+FORMAT = 3
+UNSIGNED = 2  # the format before there were digests
+STATE = "progress.json"
+NAME = re.compile(r"step-[0-9]+")
+Tensors = dict[str, torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,7 @@ class Progress:
     crashed: int = 0
     skipped_groups: int = 0
     records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # task -> episodes passed, episodes tried
+    held_out: tuple[float, ...] = ()  # loss on the demonstrations set aside, epoch by epoch, in cloning
 
 
 def step_folder(root: Path, step: int) -> Path:
@@ -41,8 +49,43 @@ def step_of(folder: Path) -> int:
 
 
 def latest(root: Path) -> Path | None:
-    """The newest whole checkpoint: only a finished one has its final name."""
-    return max(root.glob("step-[0-9]*"), key=step_of, default=None)
+    """The newest finished checkpoint: only such a one has its final name."""
+    return max(_all(root), key=step_of, default=None)
+
+
+def _all(root: Path) -> list[Path]:
+    return [folder for folder in root.glob("step-*") if NAME.fullmatch(folder.name)]
+
+
+def set_aside_damaged(root: Path, tell: Callable[[str], None], need_all: bool = False) -> None:
+    """Name every damaged checkpoint that a run would go on from, and rename it: the newest left is whole.
+
+    `need_all`: older ones are needed too. What came after a damaged one then goes, since its steps are taken again.
+    """
+    for folder in sorted(_all(root), key=step_of, reverse=True):
+        fault = find_fault(folder)
+        if fault:
+            aside = set_aside(folder)
+            if need_all:
+                for later in _all(root):
+                    if step_of(later) > step_of(folder):
+                        shutil.rmtree(later)
+            before = max((step_of(left) for left in _all(root) if step_of(left) < step_of(folder)), default=None)
+            then = "the start" if before is None else f"step {before}"
+            tell(
+                f"checkpoint {folder} is damaged ({fault}): kept as {aside.name}; what came after {then} is done again"
+            )
+        elif not need_all:
+            return
+
+
+def find_fault(folder: Path) -> str:
+    """What is wrong with the files of a checkpoint; "" when they are what was written, or of another version."""
+    try:
+        state = _read_state(folder)
+        return changed_file(folder, state.get("files", {}))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        return _first_line(error)
 
 
 def save(
@@ -60,52 +103,102 @@ def save(
     final = step_folder(root, progress.step)
     partial = root / f".partial-{final.name}"
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    safetensors.torch.save_file(weights, partial / "weights.safetensors")
-    safetensors.torch.save_file(moments, partial / "optimizer.safetensors")
-    state: dict[str, Any] = {"format": FORMAT, "score": score} | {
-        name: getattr(progress, name) for name in Progress.__dataclass_fields__
-    }
-    (partial / "progress.json").write_text(json.dumps(state))
-    for file in partial.iterdir():
-        _flush(file)
-    shutil.rmtree(final, ignore_errors=True)
-    partial.rename(final)
-    _flush(root)
-    for old in sorted(root.glob("step-[0-9]*"), key=step_of)[:-keep]:
+    try:
+        with saving(final):
+            _write(partial, progress, weights, moments, score)
+            shutil.rmtree(final, ignore_errors=True)
+            partial.rename(final)
+            flush(root)
+    except UserError:
+        shutil.rmtree(partial, ignore_errors=True)  # a full disk is not to be kept full
+        raise
+    for old in sorted(_all(root), key=step_of)[:-keep]:
         if old != best(root):
             shutil.rmtree(old)
 
 
+def _write(folder: Path, progress: Progress, weights: Tensors, moments: Tensors, score: float | None) -> None:
+    folder.mkdir(parents=True)
+    safetensors.torch.save_file(weights, folder / "weights.safetensors")
+    safetensors.torch.save_file(moments, folder / "optimizer.safetensors")
+    state: dict[str, Any] = {"format": FORMAT, "score": score, "files": digests(folder)} | {
+        name: getattr(progress, name) for name in Progress.__dataclass_fields__
+    }
+    (folder / STATE).write_text(json.dumps(state | {"digest": _digest(state)}))
+    for file in folder.iterdir():
+        flush(file)
+
+
+@contextmanager
+def saving(path: Path) -> Iterator[None]:
+    """As `writing`: safetensors has an error of its own for a disk that is full."""
+    with writing(path):
+        try:
+            yield
+        except safetensors.SafetensorError as error:
+            raise OSError(_first_line(error)) from error
+
+
 def best(root: Path) -> Path | None:
     """The checkpoint with the highest score, the later one of two; None when no checkpoint has a score."""
-    scored = [(folder, _read_state(folder).get("score")) for folder in root.glob("step-[0-9]*")]
-    known = [(score, step_of(folder), folder) for folder, score in scored if score is not None]
+    known = [(score, step_of(folder), folder) for folder in _all(root) if (score := _score(folder)) is not None]
     return max(known)[2] if known else None
 
 
-def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Progress:
+def _score(folder: Path) -> float | None:
+    """None also when it is damaged: nobody would go on from it."""
+    with suppress(OSError, ValueError, LookupError, AttributeError, RecursionError):
+        score = _read_state(folder)["score"]
+        return score if score is None else float(score)
+    return None
+
+
+def read_progress(folder: Path) -> Progress:
+    """Raises UserError when it cannot be read."""
     try:
         state = _read_state(folder)
-        if state.pop("format") != FORMAT:
-            raise UserError(f"checkpoint {folder} is of another version of clickgrad; start the run in a new folder")
-        del state["score"]
+        state["records"] = {task: tuple(record) for task, record in state["records"].items()}
+        state["held_out"] = tuple(state.get("held_out", ()))
+        return Progress(**{name: state[name] for name in Progress.__dataclass_fields__})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise _unreadable(folder, error) from error
+
+
+def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Progress:
+    progress = read_progress(folder)
+    if fault := find_fault(folder):
+        raise _unreadable(folder, OSError(fault))
+    try:
         trainee.load_weights(safetensors.torch.load_file(folder / "weights.safetensors"))
         _load_moments(optimizer, safetensors.torch.load_file(folder / "optimizer.safetensors"))
-        state["records"] = {task: tuple(record) for task, record in state["records"].items()}
-        return Progress(**state)
-    except UserError:
-        raise
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UserError(
-            f"checkpoint {folder} cannot be read ({reason}): delete it to go on from the one before"
-        ) from error
+        raise _unreadable(folder, error) from error
+    return progress
+
+
+def _unreadable(folder: Path, error: Exception) -> UserError:
+    return UserError(
+        f"checkpoint {folder} cannot be read ({_first_line(error)}): delete it to go on from the one before"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _read_state(folder: Path) -> dict[str, Any]:
-    state: dict[str, Any] = json.loads((folder / "progress.json").read_text())
+    """Raises ValueError when it is not what was written. Older ones (format 2) have no digests to tell by."""
+    state: dict[str, Any] = json.loads((folder / STATE).read_text())
+    signature = state.pop("digest", None)
+    if signature not in (None, _digest(state)) or (signature is None and state["format"] == FORMAT):
+        raise ValueError(f"{STATE} is not what was written")
+    if state["format"] not in (FORMAT, UNSIGNED):
+        raise UserError(f"checkpoint {folder} is of another version of clickgrad; start the run in a new folder")
     return state
+
+
+def _digest(state: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
@@ -121,11 +214,3 @@ def _load_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Ten
         index, name = key.split(".")
         state.setdefault(int(index), {})[name] = split_like(parameters[int(index)], value)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -156,7 +156,8 @@ class LocalLearner:
 
     @_together
     def export(self, folder: Path) -> None:
-        self._trainee.export(folder)
+        with checkpoint.saving(folder):
+            self._trainee.export(folder)
 
 
 def obey(learner: LocalLearner, order: Order) -> Any:

@@ -19,6 +19,7 @@ import torch
 import transformers
 
 from clickgrad.errors import UserError
+from clickgrad.integrity import DIGESTS, broken_seal
 from clickgrad.policy.attention import use_our_attention
 from clickgrad.types import Message
 
@@ -93,6 +94,11 @@ def load_model(source: str) -> LoadedModel:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     where = locate(source)
+    if isinstance(where, Path) and (fault := broken_seal(where)):
+        raise UserError(
+            f"model {source!r} is damaged: {fault}; the command that trained it makes it anew, and without {DIGESTS} "
+            "it is taken as it is"
+        )
     if isinstance(where, Path) and not (where / "config.json").is_file():
         return _load_adapted(source, where)
     try:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, cos, pi
 from pathlib import Path
-from typing import Any
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
@@ -23,7 +22,7 @@ from clickgrad.recipes.parts import open_training
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
 from clickgrad.recipes.training import Apprentice, SkippedSteps, export, is_finished, resume
 from clickgrad.recipes.wiring import model_source, prompt_builder
-from clickgrad.report.metrics import Metrics, timed
+from clickgrad.report.metrics import Metrics, read_rows, timed
 from clickgrad.report.page import read_report
 from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.retell import retell
@@ -43,7 +42,7 @@ def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         with timed(run, "demonstrations"):
             demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)
         plan = make_plan(config, [len(demonstration.turns) for demonstration in demonstrations])
-        stalled = has_stalled(Metrics(run / METRICS).read(), options.patience)
+        stalled = has_stalled(_held_out(run), options.patience)
         if is_finished(run, 0 if stalled else len(plan.steps)):
             return run / MODEL
         with open_training(config, Apprentice(config, config.model.path), run) as (learner, _):
@@ -88,22 +87,31 @@ def make_plan(config: Config, turns: Sequence[int]) -> Plan:
     return Plan(steps, epoch_ends, sorted(held_out))
 
 
-def has_stalled(rows: Sequence[Mapping[str, Any]], patience: int) -> bool:
+def has_stalled(losses: Sequence[float], patience: int) -> bool:
     """The held-out loss has not come down for so many epochs."""
-    losses = [row["held_out_loss"] for row in rows if row.get("held_out_loss") is not None]
     return bool(patience and losses) and len(losses) - 1 - losses.index(min(losses)) >= patience
+
+
+def _held_out(run: Path) -> tuple[float, ...]:
+    """The losses of an earlier sitting. Checkpoints of older versions do not have them: then the metrics do."""
+    saved = checkpoint.latest(run / CHECKPOINTS)
+    if saved is None or checkpoint.find_fault(saved):
+        return ()
+    stored = [row.get("held_out_loss") for row in read_rows(run / METRICS)[0]]
+    return checkpoint.read_progress(saved).held_out or tuple(loss for loss in stored if loss is not None)
 
 
 def _learn(
     config: Config, run: Path, learner: Learner, plan: Plan, samples: Sequence[Sequence[Sample]], metrics: Metrics
 ) -> None:
     options = config.clone
-    progress = resume(run, learner)
+    progress = resume(run, learner, need_all=True)  # the best one is what comes out
+    losses = _held_out(run)
     skipped = SkippedSteps(run)
     aside = [one for index in plan.held_out for one in samples[index]]
     with stage("clone", len(plan.steps), progress.step) as ticker:
         for step in range(progress.step + 1, len(plan.steps) + 1):
-            if has_stalled(metrics.read(), options.patience):
+            if has_stalled(losses, options.patience):
                 say(f"the held-out loss has not come down for {options.patience} epochs: stopped before step {step}")
                 break
             started = time.monotonic()
@@ -118,9 +126,10 @@ def _learn(
             metrics.append(
                 {"step": step, "lr": lr, **row, "held_out_loss": held_out, "seconds": seconds, "tokens_per_s": rate}
             )
+            losses += () if held_out is None else (held_out,)
             if step % options.save_every == 0 or step in plan.epoch_ends:
                 score = None if held_out is None else -held_out
-                learner.save(run / CHECKPOINTS, Progress(step=step), KEPT, score)
+                learner.save(run / CHECKPOINTS, Progress(step=step, held_out=losses), KEPT, score)
             ticker.advance(f"loss {figures.loss:.3f}, {rate:.0f} tokens/s")
     best = checkpoint.best(run / CHECKPOINTS)
     if best is not None:

@@ -16,9 +16,10 @@ from pathlib import Path
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
+from clickgrad.integrity import set_aside
 from clickgrad.policy.explaining import ChatExplainer
 from clickgrad.policy.scripted import ExpertPolicy
-from clickgrad.recipes.display import stage
+from clickgrad.recipes.display import stage, warn
 from clickgrad.recipes.hosted import metered, open_chat
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots, player
@@ -30,12 +31,12 @@ SESSIONS = 4  # experts take no time: more sessions than this only crowd the bro
 
 def record_demos(config: Config, path: Path) -> list[Trajectory]:
     slots = [Slot(task.id, task, config.seed) for task in _drawn(config)]
-    finished = TrajectoryFile(path).read()
+    beside = TrajectoryFile(path.with_name(f"{path.name}.part"))
+    finished = _finished(path, slots, beside)
     if finished:
         if [trajectory.task for trajectory in finished] != [slot.task for slot in slots]:
             raise UserError(f"{path} holds demonstrations of other tasks: give another --out, or move it away")
         return finished
-    beside = TrajectoryFile(path.with_name(f"{path.name}.part"))
     recorded = _record(config, slots, beside)
     passed = [_timeless(trajectory) for trajectory in recorded if trajectory.reward == 1.0]
     if len(passed) < len(slots):
@@ -50,6 +51,24 @@ def record_demos(config: Config, path: Path) -> list[Trajectory]:
     finished_file.path.replace(path)
     beside.path.unlink()
     return passed
+
+
+def _finished(path: Path, slots: Sequence[Slot], beside: TrajectoryFile) -> list[Trajectory]:
+    """What a finished file holds. If damage took some of it, the rest is as good as recorded, and nothing finished."""
+    file = TrajectoryFile(path)
+    file.require_ours()
+    found, complaint = file.salvage()
+    if not complaint and not (0 < len(found) < len(slots) and _is_start(found, slots)):
+        return found
+    known = {trajectory.episode for trajectory in beside.mend(warn)}
+    beside.extend([trajectory for trajectory in found if trajectory.episode not in known])
+    aside = set_aside(path)
+    warn(f"{complaint or f'{path} was cut short'}: kept as {aside.name}, and what is missing is recorded again")
+    return []
+
+
+def _is_start(found: Sequence[Trajectory], slots: Sequence[Slot]) -> bool:
+    return [trajectory.task for trajectory in found] == [slot.task for slot in slots[: len(found)]]
 
 
 def read_demos(path: Path) -> list[Trajectory]:
@@ -73,7 +92,7 @@ def _drawn(config: Config) -> Sequence[Task]:
 
 def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list[Trajectory]:
     # What broke in an earlier sitting is tried again: an endpoint or a browser may be back.
-    stored = {trajectory.episode: trajectory for trajectory in file.read() if trajectory.usable}
+    stored = {trajectory.episode: trajectory for trajectory in file.mend(warn) if trajectory.usable}
     with (
         _expert(config, file.path.parent) as policy,
         asyncio.Runner() as runner,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clickgrad.config import Config
-from clickgrad.recipes.display import Ticker, stage
+from clickgrad.recipes.display import Ticker, stage, warn
 from clickgrad.recipes.hosted import metered
 from clickgrad.recipes.judging import open_judge
 from clickgrad.recipes.run_folder import TRAJECTORIES, open_run
@@ -31,7 +31,7 @@ def evaluate(config: Config, policy_spec: str, run: Path, title: str = "evaluate
     slots = [Slot(f"{task.id}/attempt-{k}", task, config.seed) for k in range(options.attempts) for task in tasks]
     with open_run(run, config, "evaluate", policy_spec):
         file = TrajectoryFile(run / TRAJECTORIES / "evaluate.jsonl.zst")
-        stored = {trajectory.episode: trajectory for trajectory in file.read()}
+        stored = {trajectory.episode: trajectory for trajectory in file.mend(warn)}
         filled = filled_from(slots, stored, config.rollout.retries)
         if filled is None:
             done = sum(trajectory.usable for trajectory in stored.values())

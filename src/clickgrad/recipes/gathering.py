@@ -16,7 +16,7 @@ from clickgrad.config import Config
 from clickgrad.learn.advantages import group_advantages
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import refuse_foreign
-from clickgrad.recipes.display import Ticker, say
+from clickgrad.recipes.display import Ticker, say, warn
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.scheduler import Play, Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
@@ -67,7 +67,7 @@ async def gather(
 ) -> Gathered:
     """The groups of the step after `progress`."""
     options, step, started = config.reinforce, progress.step + 1, time.monotonic()
-    episodes = {trajectory.episode: trajectory for trajectory in file.read()}
+    episodes = {trajectory.episode: trajectory for trajectory in file.mend(warn)}
     refuse_foreign(list(episodes.values()), prompt_format)
     fresh: list[Trajectory] = []
     groups: list[Group] = []

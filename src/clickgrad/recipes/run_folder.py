@@ -12,6 +12,7 @@ import tomli_w
 
 from clickgrad.config import READ_BY, ClusterSection, Config
 from clickgrad.errors import UserError
+from clickgrad.integrity import broken_signature, flush, set_aside, signed, writing
 
 MODEL, CHECKPOINTS, METRICS, TRAJECTORIES = "model", "checkpoints", "metrics.jsonl", "trajectories"
 FREE = {  # what may change between two sittings of the same run: how it is run and how long, not what it learns
@@ -60,11 +61,13 @@ def open_run(folder: Path, config: Config, command: str, model: str = "") -> Ite
 
 
 def _settle_options(path: Path, options: dict[str, object]) -> None:
+    if path.exists() and (fault := broken_signature(path)):
+        from clickgrad.recipes.display import warn  # loads rich, which a dry run does without
+
+        aside = set_aside(path)
+        warn(f"{path} is damaged ({fault}): kept as {aside.name}; the run goes on with the options given now")
     if path.exists():
-        try:
-            before = dict(_flat(tomllib.loads(path.read_text())))
-        except ValueError as error:
-            raise UserError(f"{path} cannot be read ({error}); choose a new folder with --run") from None
+        before = dict(_flat(tomllib.loads(path.read_text())))
         now = dict(_flat(options))
         for name in sorted(before.keys() | now.keys()):
             if name not in FREE and before.get(name) != now.get(name):
@@ -73,8 +76,10 @@ def _settle_options(path: Path, options: dict[str, object]) -> None:
                     "use the same options, or a new folder with --run"
                 )
     partial = path.with_suffix(".partial")
-    partial.write_text(tomli_w.dumps(options))
-    partial.replace(path)
+    with writing(path):
+        partial.write_text(signed(tomli_w.dumps(options)))
+        flush(partial)
+        partial.replace(path)
 
 
 def _flat(options: dict[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -12,12 +12,13 @@ from pathlib import Path
 from clickgrad.codec import to_plain
 from clickgrad.config import Config
 from clickgrad.errors import LearnError
+from clickgrad.integrity import broken_seal, seal, set_aside, writing
 from clickgrad.learn import checkpoint
 from clickgrad.learn.crew import ALONE, Crew, join_crew
 from clickgrad.learn.learner import Learner, LocalLearner, follow
 from clickgrad.learn.step import StepFigures
 from clickgrad.learn.trainee import Trainee
-from clickgrad.recipes.display import say
+from clickgrad.recipes.display import say, warn
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL
 from clickgrad.recipes.wiring import load_torch, model_source
 from clickgrad.report.metrics import Metrics
@@ -77,16 +78,20 @@ def dismiss_crew() -> None:
     join_crew().tell(None)
 
 
-def resume(run: Path, learner: Learner) -> checkpoint.Progress:
-    """Weights, optimizer and metrics as they were at the last checkpoint, or as at the start."""
+def resume(run: Path, learner: Learner, need_all: bool = False) -> checkpoint.Progress:
+    """Weights, optimizer and metrics as they were at the last whole checkpoint, or as at the start."""
+    checkpoint.set_aside_damaged(run / CHECKPOINTS, warn, need_all)
     saved = checkpoint.latest(run / CHECKPOINTS)
     progress = learner.load(saved) if saved else checkpoint.Progress()
-    Metrics(run / METRICS).rewind(progress.step)
+    Metrics(run / METRICS).rewind(progress.step, warn)
     return progress
 
 
 def is_finished(run: Path, steps: int) -> bool:
     """The model was exported after the last of `steps`: more steps than before make a run unfinished again."""
+    if (run / MODEL).exists() and (fault := broken_seal(run / MODEL)):
+        aside = set_aside(run / MODEL)
+        warn(f"the model {run / MODEL} is damaged ({fault}): kept as {aside.name}; it is made anew")
     saved = checkpoint.latest(run / CHECKPOINTS)
     return (run / MODEL).exists() and saved is not None and checkpoint.step_of(saved) >= steps
 
@@ -118,6 +123,9 @@ class SkippedSteps:
 
 def export(learner: Learner, run: Path) -> None:
     partial = run / f".partial-{MODEL}"
-    learner.export(partial)
-    shutil.rmtree(run / MODEL, ignore_errors=True)
-    partial.rename(run / MODEL)
+    shutil.rmtree(partial, ignore_errors=True)
+    with writing(run / MODEL):
+        learner.export(partial)
+        seal(partial)
+        shutil.rmtree(run / MODEL, ignore_errors=True)
+        partial.rename(run / MODEL)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from clickgrad.types import End, Trajectory
 
+MOST = 1e300  # beyond it an integer may be no float
 _GROUP = re.compile(r"(step-(\d+)/task-\d+)/member-")
 
 
@@ -126,8 +126,8 @@ def read_episode(plain: Mapping[str, Any]) -> Episode:
 
 
 def _number(value: Any) -> float | None:
-    if value is not None and not (isinstance(value, int | float) and isfinite(value)):
-        raise ValueError(f"{value!r} is no number")
+    if value is not None and not (isinstance(value, int | float) and -MOST < value < MOST):
+        raise ValueError(f"{str(value)[:40]} is no number")
     return value
 
 

@@ -12,14 +12,16 @@ import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from math import isfinite
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import zstandard
 
 from clickgrad.codec import CodecError
 from clickgrad.report.episodes import Episode, read_episode
-from clickgrad.rollout.store import FORMAT, READABLE, split_frames, upgraded
+from clickgrad.rollout.store import FORMAT, READABLE, Piece, split_frames, unpack, upgraded
 
 VERSION = 2
 SUFFIX = ".jsonl.zst"
@@ -43,12 +45,14 @@ class TrajectoryIndex:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.entries: list[Entry] = []
-        self.skipped: list[str] = []
-        self._end = 0  # bytes looked at: whole frames
+        self._skipped: list[str] = []
+        self._end = 0  # bytes looked at: whole frames, and damage before one
+        self._open: Piece | None = None  # damage that was being looked at when the time was up
+        self._tail: Piece | None = None  # what the file ends in, if that is no whole frame
         self._size = 0
-        self._seen: tuple[int, int] | None = None  # size and time of change at which nothing was left to look at
+        self._status: tuple[int, int] | None = None  # size and time of change
+        self._seen: tuple[int, int] | None = None  # the same, when nothing was left to look at
         self._saved = -1
-        self._broken = False
 
     @property
     def index_path(self) -> Path:
@@ -65,28 +69,35 @@ class TrajectoryIndex:
             status = self.path.stat()
         except OSError as error:
             self._forget()
-            self.skipped = [f"cannot be read: {error.strerror}"]
+            self._skipped = [f"cannot be read: {error.strerror}"]
             return
-        self._size = status.st_size
-        if self._seen == (status.st_size, status.st_mtime_ns):
+        if not S_ISREG(status.st_mode):  # a pipe would be waited for forever
+            self._forget()
+            self._skipped = ["cannot be read: it is no file"]
             return
+        now = (status.st_size, status.st_mtime_ns)
+        if self._seen == now:
+            return
+        if self._status != now:
+            self._open = None
+        self._size, self._status = status.st_size, now
         if self._saved < 0:
             self._load()
         if status.st_size < self._end or not self._is_same_file():
             self._forget()
         self._seen = None
         if self._scan(deadline):
-            self._seen = (status.st_size, status.st_mtime_ns)
+            self._seen = now
             self._save()
 
     def record(self, number: int) -> Mapping[str, Any]:
         """One stored trajectory as plain values. Raises ValueError or OSError when the file is no longer the same."""
-        return _trajectory(json.loads(self._frame(number), parse_constant=lambda _: None))[1]
+        return _trajectory(read_json(self._frame(number)))[1]
 
     def _frame(self, number: int) -> bytes:
         entry = self.entries[number]
         try:
-            return zstandard.ZstdDecompressor().decompressobj().decompress(self._bytes(entry))
+            return unpack(self._bytes(entry))
         except zstandard.ZstdError as error:
             raise ValueError(f"frame {number} of {self.path.name}: {error}") from error
 
@@ -97,74 +108,103 @@ class TrajectoryIndex:
 
     def _scan(self, deadline: float) -> bool:
         """False when the time was up before the end."""
-        if self._broken:
-            return True
+        damage, self._open, self._tail = self._open, None, None
         try:
             with open(self.path, "rb") as file:
-                file.seek(self._end)
-                for size, content in split_frames(file):
-                    self._take(size, content)
-                    if time.monotonic() > deadline and self._end < self._size:
+                file.seek(damage.end if damage else self._end)
+                for piece in split_frames(file):
+                    if piece.content is None:
+                        damage = damage.through(piece) if damage else piece
+                    else:
+                        if damage:
+                            self._skipped.append(f"bytes {damage.offset} to {damage.end}: {damage.fault}")
+                        damage = None
+                        self._take(piece.offset, piece.size, piece.content)
+                    if time.monotonic() > deadline and piece.end < self._size:
+                        self._open = damage
                         return False
-        except zstandard.ZstdError as error:
-            self._broken = True
-            self.skipped.append(f"everything from byte {self._end} on: no zstd frame ({error})")
         except OSError as error:
-            self.skipped.append(f"cannot be read: {error.strerror}")
+            self._skipped.append(f"cannot be read: {error.strerror}")
+        self._tail = damage
         return True
 
     @property
     def torn(self) -> int:
         """Bytes of a frame that is not whole: being written, or torn by a kill."""
-        return self._size - self._end if self._seen and not self._broken else 0
+        return self._size - self._end if self._seen and self._tail and self._tail.torn else 0
 
-    def _take(self, size: int, content: bytes) -> None:
+    @property
+    def skipped(self) -> list[str]:
+        """What is not shown, and why."""
+        broken = self._tail is not None and not self._tail.torn
+        return [*self._skipped, *([f"everything from byte {self._end} on: {self._tail.fault}"] if broken else [])]
+
+    def _take(self, offset: int, size: int, content: bytes) -> None:
         try:
-            version, plain = _trajectory(json.loads(content, parse_constant=lambda _: None))
-            self.entries.append(Entry(self._end, size, version, read_episode(plain), _searchable(plain)))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            self.skipped.append(f"the record at byte {self._end}: {type(error).__name__}: {error}")
-        self._end += size
+            version, plain = _trajectory(read_json(content))
+            self.entries.append(Entry(offset, size, version, read_episode(plain), _searchable(plain)))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            self._skipped.append(f"the record at byte {offset}: {type(error).__name__}: {error}")
+        self._end = offset + size
 
     def _forget(self) -> None:
-        self.entries, self.skipped, self._end, self._saved, self._broken = [], [], 0, 0, False
+        self.entries, self._skipped, self._end, self._saved, self._open, self._tail = [], [], 0, 0, None, None
 
     def _is_same_file(self) -> bool:
         """Whether the last entry still lies where it lay. Files are only ever appended to, or replaced."""
         if not self.entries:
             return True
-        with suppress(ValueError, OSError, KeyError):
+        with suppress(ValueError, OSError, KeyError, RecursionError):
             return self.record(len(self.entries) - 1).get("episode") == self.entries[-1].episode.name
         return False
 
     def _load(self) -> None:
         self._saved = 0
         try:
-            stored = json.loads(self.index_path.read_text("utf-8"))
-            if stored["version"] != VERSION:
+            if self.index_path.is_symlink():
+                return
+            file = json.loads(self.index_path.read_text("utf-8"))
+            stored = file["index"]
+            if (file["version"], file["crc"]) != (VERSION, _crc(stored)):
                 return
             self.entries = [_read_entry(row) for row in stored["entries"]]
-            self.skipped, self._end, self._saved = stored["skipped"], stored["end"], stored["end"]
-            if zlib.crc32(self._bytes(self.entries[-1])) != stored["crc"]:
+            self._skipped, self._end, self._saved = stored["skipped"], stored["end"], stored["end"]
+            if zlib.crc32(self._bytes(self.entries[-1])) != stored["last"]:
                 self._forget()
         except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
             self._forget()  # missing or not ours: it is made anew
 
     def _save(self) -> None:
-        if self._end == self._saved or not self.entries or self._broken:
+        if self._end == self._saved or not self.entries:
             return
-        stored = {
-            "version": VERSION,
-            "end": self._end,
-            "crc": zlib.crc32(self._bytes(self.entries[-1])),
-            "skipped": self.skipped,
-            "entries": [_plain_entry(entry) for entry in self.entries],
-        }
         partial = self.index_path.with_suffix(".partial")
         with suppress(OSError):  # a folder that may only be read is looked at without an index
-            partial.write_text(json.dumps(stored, ensure_ascii=False, separators=(",", ":")), "utf-8")
+            stored = {
+                "end": self._end,
+                "last": zlib.crc32(self._bytes(self.entries[-1])),
+                "skipped": self._skipped,
+                "entries": [_plain_entry(entry) for entry in self.entries],
+            }
+            partial.unlink(missing_ok=True)
+            with open(partial, "x", encoding="utf-8") as file:  # nothing is written through a link
+                json.dump({"version": VERSION, "crc": _crc(stored), "index": stored}, file, separators=(",", ":"))
             partial.replace(self.index_path)
         self._saved = self._end
+
+
+def _crc(stored: Any) -> int:
+    """Figures are made from the index: one that was damaged must not pass for what was written."""
+    return zlib.crc32(json.dumps(stored, separators=(",", ":")).encode())
+
+
+def read_json(content: bytes) -> Any:
+    """Infinities and what else is no number become None: they could not be sent on as JSON."""
+    return json.loads(content, parse_constant=lambda _: None, parse_float=_finite)
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if isfinite(value) else None
 
 
 def _trajectory(record: Any) -> tuple[int, dict[str, Any]]:

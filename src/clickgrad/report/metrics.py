@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
+
+from clickgrad.errors import UserError
+from clickgrad.integrity import keep_copy, writing
 
 TIMES = "times.jsonl"
 
@@ -26,15 +30,15 @@ class Metrics:
         self._mirrors = mirrors
 
     def read(self) -> list[dict[str, Any]]:
-        """Whole lines only: a kill can tear the last one."""
-        if not self._path.exists():
-            return []
-        lines = self._path.read_text().split("\n")[:-1]
-        return [json.loads(line) for line in lines]
+        """The lines that are whole: a kill can tear the last one, and damage any."""
+        return self._look()[0]
 
     def append(self, figures: Mapping[str, Any]) -> None:
-        with open(self._path, "a") as file:
-            file.write(json.dumps({name: _short(value) for name, value in figures.items()}) + "\n")
+        row = json.dumps({name: _short(value) for name, value in figures.items()}) + "\n"
+        with writing(self._path), open(self._path, "ab+") as file:
+            if file.tell() and os.pread(file.fileno(), 1, file.tell() - 1) != b"\n":
+                row = "\n" + row  # the last line was torn by a kill or a full disk: this one is not to be lost with it
+            file.write(row.encode())
         for mirror in self._mirrors:
             mirror.write(figures)
 
@@ -42,18 +46,51 @@ class Metrics:
         for mirror in self._mirrors:
             mirror.close()
 
-    def rewind(self, step: int) -> None:
-        """Forget what was written after `step`: those steps are about to be taken again."""
-        kept = [line for line in self.read() if line["step"] <= step]
+    def rewind(self, step: int, tell: Callable[[str], None] = lambda line: None) -> None:
+        """Forget what was written after `step`: those steps are about to be taken again.
+
+        Damage is named, and kept in a file beside. Figures are for people: the run goes on without those that are lost.
+        """
+        rows, damaged = self._look()
+        steps = [row for row in rows if _finite(row.get("step")) is not None]
+        damaged += len(rows) - len(steps)
+        kept = [row for row in steps if row["step"] <= step]
         partial = self._path.with_suffix(".partial")
-        partial.write_text("".join(json.dumps(line) + "\n" for line in kept))
-        partial.replace(self._path)
+        with writing(self._path):
+            aside = f"; kept as {keep_copy(self._path).name}" if damaged else ""
+            partial.write_text("".join(json.dumps(line) + "\n" for line in kept))
+            partial.replace(self._path)
+        lost = step - len({row["step"] for row in kept})
+        if damaged or lost > 0:
+            tell(f"{self._path} is damaged: the figures of {max(lost, 0)} steps are lost{aside}")
+
+    def _look(self) -> tuple[list[dict[str, Any]], int]:
+        """The rows, and how many lines are none and never were the beginning of one."""
+        try:
+            lines = self._path.read_text("utf-8", errors="replace").split("\n")
+        except FileNotFoundError:
+            return [], 0
+        except OSError as error:
+            raise UserError(f"cannot read {self._path}: {error.strerror}") from error
+        found = [_read_object(line) for line in lines[:-1]]
+        torn_by_a_kill = not lines[-1] or (lines[-1].startswith("{") and "\N{REPLACEMENT CHARACTER}" not in lines[-1])
+        return [row for row in found if row is not None], found.count(None) + (not torn_by_a_kill)
+
+
+def leads_out(path: Path) -> bool:
+    """A link to somewhere outside of its folder, or no file at all: a pipe would be waited for forever."""
+    try:
+        return not path.is_file() or not path.resolve().is_relative_to(path.parent.resolve())
+    except (OSError, RuntimeError):  # links in a circle
+        return True
 
 
 def read_rows(path: Path, key: str = "step") -> tuple[list[dict[str, Any]], list[str]]:
     """The rows that can be read, for people who look on, and what was skipped. A figure that is no number is None."""
     rows: list[dict[str, Any]] = []
     skipped: list[str] = []
+    if os.path.lexists(path) and leads_out(path):
+        return [], [f"{path.name} is no file of the run"]
     try:
         text = path.read_text("utf-8", errors="replace")
     except FileNotFoundError:
@@ -71,13 +108,18 @@ def read_rows(path: Path, key: str = "step") -> tuple[list[dict[str, Any]], list
 
 def _read_row(line: str, key: str) -> dict[str, Any] | None:
     """A row is told apart by its key: a step, which must be a number, or the name of a part."""
+    row = _read_object(line)
+    if row is None or key not in row or (key == "step" and _finite(row[key]) is None):
+        return None
+    return {name: value if name == key else _finite(value) for name, value in row.items()}
+
+
+def _read_object(line: str) -> dict[str, Any] | None:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(row, dict) or key not in row or (key == "step" and _finite(row[key]) is None):
-        return None
-    return {name: value if name == key else _finite(value) for name, value in row.items()}
+    return row if isinstance(row, dict) else None
 
 
 def _finite(value: Any) -> float | int | None:

@@ -77,7 +77,7 @@ class RunReport:
         self.save_page(run)
 
     def save_page(self, run: Path) -> None:
-        (run / "report.html").write_text(self.html(run.name))
+        (run / "report.html").write_text(self.html(run.name), "utf-8", errors="replace")
 
     def plain(self) -> dict[str, Any]:
         return {

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clickgrad.integrity import broken_signature
 from clickgrad.report.index import SUFFIX
+from clickgrad.report.metrics import leads_out
 
 CONFIG, METRICS, TRAJECTORIES, SCREENSHOTS = "config.toml", "metrics.jsonl", "trajectories", "screenshots"
 LOSSES = "cluster.jsonl"  # what a cluster lost
@@ -33,12 +35,14 @@ class RunFolder:
 
     def options(self) -> tuple[dict[str, Any], str]:
         """The resolved options, and what is wrong with the file: "" when nothing is."""
-        try:
-            return tomllib.loads((self.path / CONFIG).read_text("utf-8")), ""
-        except FileNotFoundError:
+        path = self.path / CONFIG
+        if not os.path.lexists(path):
             return {}, ""
-        except (OSError, ValueError, RecursionError) as error:
-            return {}, f"{CONFIG} cannot be read ({error})"
+        if leads_out(path):
+            return {}, f"{CONFIG} is no file of the run"
+        if fault := broken_signature(path):
+            return {}, f"{CONFIG} cannot be read ({fault})"
+        return tomllib.loads(path.read_text("utf-8")), ""
 
 
 def find_runs(root: Path) -> list[RunFolder]:
@@ -56,4 +60,19 @@ def find_runs(root: Path) -> list[RunFolder]:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    return path.resolve().is_relative_to(folder.resolve())
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links in a circle
+        return False
+
+
+def links_out(run: Path) -> list[str]:
+    """Links below a run that lead out of it, where a report would follow them."""
+    found = []
+    for place, folders, files in os.walk(run):
+        paths = [Path(place) / name for name in (*folders, *files)]
+        found += [path.name for path in paths if path.is_symlink() and not is_inside(path, run)]
+        if len(Path(place).relative_to(run).parts) >= DEPTH:
+            folders.clear()
+        folders[:] = [name for name in folders if name == TRAJECTORIES or name not in PASSED_OVER]
+    return found

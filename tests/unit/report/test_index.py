@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from tiny import make_trajectory, make_turn
 from clickgrad.codec import to_plain
 from clickgrad.report.episodes import Episode, read_episode
 from clickgrad.report.index import TrajectoryIndex, format_note
-from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.rollout.store import MAGIC, TrajectoryFile, split_frames
 from clickgrad.types import CheckResult, Evidence, Outcome, Trajectory, Verdict
 
 
@@ -47,14 +48,73 @@ def test_single_frames_are_read_by_their_place(file: TrajectoryFile) -> None:
 
 def test_the_stored_index_is_used_and_goes_on_where_it_stopped(file: TrajectoryFile) -> None:
     TrajectoryIndex(file.path).refresh()
-    stored = json.loads((file.path.parent / "evaluate.index.json").read_text())
-    stored["entries"][0][3] = "from the stored index"
-    (file.path.parent / "evaluate.index.json").write_text(json.dumps(stored))
+    rewrite(file.path.parent / "evaluate.index.json", "from the stored index")
     file.append(numbered(3))
     index = TrajectoryIndex(file.path)
     index.refresh()
     assert index.entries[0].text == "from the stored index"
     assert names(index)[3] == "episode-3"
+
+
+def rewrite(index: Path, text: str, seal: bool = True) -> None:
+    """Another text for the first entry; with the checksum that belongs to it, or with the old one."""
+    stored = json.loads(index.read_text())
+    stored["index"]["entries"][0][3] = text
+    if seal:
+        stored["crc"] = zlib.crc32(json.dumps(stored["index"], separators=(",", ":")).encode())
+    index.write_text(json.dumps(stored))
+
+
+def test_an_index_that_is_not_what_was_written_is_made_anew(file: TrajectoryFile) -> None:
+    TrajectoryIndex(file.path).refresh()
+    rewrite(file.path.parent / "evaluate.index.json", "a lie", seal=False)
+    index = TrajectoryIndex(file.path)
+    index.refresh()
+    assert "a lie" not in index.entries[0].text
+
+
+def test_frames_around_a_damaged_one_are_shown_and_the_damage_is_named_once(file: TrajectoryFile) -> None:
+    with open(file.path, "rb") as opened:
+        first, second, _ = split_frames(opened)
+    content = bytearray(file.path.read_bytes())
+    content[second.offset + second.size // 2] ^= 1
+    file.path.write_bytes(content)
+    index = TrajectoryIndex(file.path)
+    index.refresh()
+    assert names(index) == ["episode-0", "episode-2"]
+    (told,) = index.skipped
+    assert told.startswith(f"bytes {first.end} to {second.end}: ")
+    assert index.record(1)["episode"] == "episode-2"
+    assert file.path.read_bytes() == content
+    for looked_again in (index, TrajectoryIndex(file.path)):
+        looked_again.refresh()
+        assert (names(looked_again), looked_again.skipped) == (["episode-0", "episode-2"], [told])
+    TrajectoryFile(file.path).mend(lambda line: None)
+    index.refresh()
+    assert (names(index), index.skipped) == (["episode-0", "episode-2"], [])
+
+
+def test_damage_that_takes_long_to_look_at_is_gone_through_bit_by_bit(file: TrajectoryFile) -> None:
+    last = file.path.read_bytes()
+    file.path.write_bytes(last + MAGIC * 50 + last)
+    index, looks = TrajectoryIndex(file.path), 0
+    while looks == 0 or index.pending:
+        index.refresh(deadline=0.0)
+        looks += 1
+    assert len(index.entries) == 6
+    assert len(index.skipped) == 1
+    assert looks > 50
+
+
+def test_nothing_is_read_or_written_through_a_link(file: TrajectoryFile, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.json"
+    outside.write_text("mine")
+    for name in ("evaluate.index.json", "evaluate.index.partial"):
+        (file.path.parent / name).symlink_to(outside)
+    index = TrajectoryIndex(file.path)
+    index.refresh()
+    assert len(index.entries) == 3
+    assert outside.read_text() == "mine"
 
 
 def test_a_growing_file_is_followed(file: TrajectoryFile) -> None:

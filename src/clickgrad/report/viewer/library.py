@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -14,7 +15,7 @@ from clickgrad.report.metrics import read_rows
 from clickgrad.report.runs import SCREENSHOTS, TRAJECTORIES, RunFolder, find_runs, is_inside
 from clickgrad.report.stats import group_advantages
 from clickgrad.report.summary import success_rate
-from clickgrad.report.viewer.player import show_trajectory
+from clickgrad.report.viewer.player import is_picture, show_trajectory
 
 ROWS_AT_ONCE = 200
 OTHERS_SHOWN = 60
@@ -134,11 +135,11 @@ class Library:
         index = self._indexes[place.file]
         try:
             record = index.record(place.number)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RecursionError) as error:
             raise NotHere(f"{place.file} has changed under us: {error}") from error
         try:
             shown = show_trajectory(record, self._screenshots(self.run(place.run)), index.path)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise NotHere(f"{name} cannot be shown: {type(error).__name__}: {error}") from error
         return place.plain() | shown | {"others": self._others(place)} | self._group(place)
 
@@ -149,7 +150,7 @@ class Library:
         if kind is None or Path(name).name != name:
             raise NotHere(f"no screenshot {name!r}")
         for place in self._screenshots(folder):
-            if (place / name).is_file() and is_inside(place / name, folder.path):
+            if is_picture(place / name) and is_inside(place / name, folder.path):
                 return place / name, kind
         raise NotHere(f"no screenshot {name!r}")
 
@@ -168,9 +169,10 @@ class Library:
     def _place(self, name: str) -> Place:
         file, _, number = name.rpartition("@")
         index = self._indexes.get(file)
-        if index is None or not number.isdigit() or int(number) >= len(index.entries):
+        at = whole_number(number)
+        if index is None or at is None or at >= len(index.entries):
             raise NotHere(f"no episode {name!r}")
-        return Place(self._run_of(file), file, int(number), index.entries[int(number)])
+        return Place(self._run_of(file), file, at, index.entries[at])
 
     def _run_of(self, file: str) -> str:
         folder = Path(file).parent
@@ -224,6 +226,11 @@ class Library:
             "advantage": next((member["advantage"] for member in members if member["id"] == mine), None),
             "members": members,
         }
+
+
+def whole_number(text: str) -> int | None:
+    """None for what is none, and for one that nothing here is counted by."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def _is_below(run: str, scope: str) -> bool:

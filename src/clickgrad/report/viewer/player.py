@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from clickgrad.agent.prompt import PLACEHOLDER, page_lines
-from clickgrad.report.index import SUFFIX
+from clickgrad.report.episodes import MOST
+from clickgrad.report.index import SUFFIX, read_json
+from clickgrad.report.metrics import leads_out
 from clickgrad.types import Observation
 
 Plain = Mapping[str, Any]
@@ -53,13 +53,21 @@ def _show_turn(turn: Plain, screenshots: Sequence[Path]) -> dict[str, Any]:
         "prompt_tokens": len(turn.get("prompt_ids", ())),
         "policy_s": _number(turn.get("policy_s")) or 0.0,
         "browser_s": _number(turn.get("browser_s")) or 0.0,
-        "screenshot": picture if picture and any((place / str(picture)).is_file() for place in screenshots) else None,
+        "screenshot": picture if picture and any(is_picture(place / str(picture)) for place in screenshots) else None,
     }
+
+
+def is_picture(path: Path) -> bool:
+    """Whether the file is there. A name that no file can have is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _number(value: Any) -> float | None:
     """None for a figure that is none."""
-    return value if isinstance(value, int | float) and isfinite(value) else None
+    return value if isinstance(value, int | float) and -MOST < value < MOST else None
 
 
 def _lines(observation: Plain) -> Sequence[str]:
@@ -117,6 +125,6 @@ def _second_verdict(file: Path, episode: str) -> Any:
     if not files:
         return None
     try:
-        return json.loads(files[-1].read_text("utf-8")).get(episode)
+        return None if leads_out(files[-1]) else read_json(files[-1].read_bytes()).get(episode)
     except (OSError, ValueError, AttributeError, RecursionError):
         return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import socket
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -20,8 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clickgrad.errors import UserError
 from clickgrad.report.page import read_report
+from clickgrad.report.runs import links_out
 from clickgrad.report.studies import read_study
-from clickgrad.report.viewer.library import Filter, Library, NotHere
+from clickgrad.report.viewer.library import Filter, Library, NotHere, whole_number
 
 STATIC = {
     "index.html": "text/html",
@@ -83,6 +86,13 @@ def make_app(root: Path, only_loopback: bool = True) -> Starlette:
     )
 
 
+class _Json(JSONResponse):
+    """In ASCII: half a character, which a record may hold, has no other encoding."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
 class _Pages:
     """Handlers run one after the other on the event loop, so the library needs no lock."""
 
@@ -98,22 +108,24 @@ class _Pages:
     async def runs(self, request: Request) -> Response:
         self._library.refresh()
         library = self._library
-        return JSONResponse({"root": library.root.name, "runs": library.runs(), "pending": library.pending})
+        return _Json({"root": library.root.name, "runs": library.runs(), "pending": library.pending})
 
     async def metrics(self, request: Request) -> Response:
         self._library.refresh()
-        return JSONResponse(self._library.metrics(request.query_params.get("run", ".")))
+        return _Json(self._library.metrics(request.query_params.get("run", ".")))
 
     async def episodes(self, request: Request) -> Response:
         asked = request.query_params
         wanted = Filter(**{name: asked.get(name, "") for name in ("site", "reward", "end", "step", "task", "text")})
-        start = asked.get("start", "0")
+        start = whole_number(asked.get("start", "0"))
+        if start is None:
+            return _Json({"error": "start is no number"}, status_code=400)
         self._library.refresh()
-        return JSONResponse(self._library.episodes(asked.get("run", "."), wanted, int(start) if start.isdigit() else 0))
+        return _Json(self._library.episodes(asked.get("run", "."), wanted, start))
 
     async def episode(self, request: Request) -> Response:
         self._library.refresh()
-        return JSONResponse(self._library.episode(request.query_params.get("id", "")))
+        return _Json(self._library.episode(request.query_params.get("id", "")))
 
     async def screenshot(self, request: Request) -> Response:
         asked = request.query_params
@@ -124,8 +136,11 @@ class _Pages:
     async def report(self, request: Request) -> Response:
         self._library.refresh()
         run = self._library.run(request.query_params.get("run", "."))
+        if links := links_out(run.path):
+            raise NotHere(f"no report: {links[0]!r} leads out of the run")
         report = read_study(run.path) or read_report(run.path)
-        return HTMLResponse(report.html(run.path.name), headers={"Content-Security-Policy": REPORT_POLICY})
+        page = report.html(run.path.name).encode("utf-8", "replace")  # half a character is no text
+        return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 class _Headers:
@@ -149,7 +164,7 @@ class _Headers:
 
 
 async def _not_here(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=404)
+    return _Json({"error": str(error)}, status_code=404)
 
 
 def _static(name: str) -> Response:
