@@ -18,7 +18,7 @@ from clickgrad.learn.learner import Learner, LocalLearner, follow
 from clickgrad.learn.step import StepFigures
 from clickgrad.learn.trainee import Trainee
 from clickgrad.recipes.display import say
-from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL
+from clickgrad.recipes.run_folder import CHECKPOINTS, CONFIG, MADE_BY, METRICS, MODEL
 from clickgrad.recipes.wiring import load_torch, model_source
 from clickgrad.report.metrics import Metrics
 from clickgrad.types import Sample
@@ -119,5 +119,6 @@ class SkippedSteps:
 def export(learner: Learner, run: Path) -> None:
     partial = run / f".partial-{MODEL}"
     learner.export(partial)
+    shutil.copyfile(run / CONFIG, partial / MADE_BY)
     shutil.rmtree(run / MODEL, ignore_errors=True)
     partial.rename(run / MODEL)

@@ -32,6 +32,16 @@ class Metrics:
         lines = self._path.read_text().split("\n")[:-1]
         return [json.loads(line) for line in lines]
 
+    def mend(self) -> str:
+        """Set a damaged file aside and go on with its whole rows; says what was done, "" when nothing was to be."""
+        rows, skipped = read_rows(self._path)
+        if not skipped and _is_text(self._path):
+            return ""
+        aside = self._path.with_name(f"{self._path.name}.damaged")
+        self._path.replace(aside)
+        self._write(rows)
+        return f"{self._path} is damaged: set aside as {aside.name}, {len(rows)} whole rows are kept"
+
     def append(self, figures: Mapping[str, Any]) -> None:
         with open(self._path, "a") as file:
             file.write(json.dumps({name: _short(value) for name, value in figures.items()}) + "\n")
@@ -44,9 +54,11 @@ class Metrics:
 
     def rewind(self, step: int) -> None:
         """Forget what was written after `step`: those steps are about to be taken again."""
-        kept = [line for line in self.read() if line["step"] <= step]
+        self._write([line for line in self.read() if line["step"] <= step])
+
+    def _write(self, rows: Sequence[Mapping[str, Any]]) -> None:
         partial = self._path.with_suffix(".partial")
-        partial.write_text("".join(json.dumps(line) + "\n" for line in kept))
+        partial.write_text("".join(json.dumps(row) + "\n" for row in rows))
         partial.replace(self._path)
 
 
@@ -67,6 +79,16 @@ def read_rows(path: Path, key: str = "step") -> tuple[list[dict[str, Any]], list
         else:
             rows.append(row)
     return rows, skipped
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        path.read_text("utf-8")
+    except FileNotFoundError:
+        return True
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read_row(line: str, key: str) -> dict[str, Any] | None:
