@@ -6,43 +6,46 @@ import argparse
 import errno
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from clickgrad import __version__
 from clickgrad.errors import ClickgradError, UserError
 from clickgrad.recipes.bench.command import add_benches
+from clickgrad.recipes.interrupts import interrupted, listen
 from clickgrad.recipes.planning.options import add_plan_options, read_plan_options
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
     from clickgrad.config import Config
+    from clickgrad.report.stats import Rate
     from clickgrad.report.studies import StudyReport
 
     Recipe = Callable[[Config, argparse.Namespace], str]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 TRAINING = ("train", "clone", "reinforce", "study start")
+ONE_POLICY = ("reinforce", "evaluate", "run")  # which brings its own prompt format, if a run made it
 NO_RUN_FOLDER = ("demos", "prove", "replay", "run")
 EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"), "torch") | {
     "httpx": "chat",
     "ray": "ray",
 }
+INTERRUPTION = "interrupted; the same command goes on from here"
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
-    # A terminated run cleans up as an interrupted one does.
-    signal.signal(signal.SIGTERM, _interrupt)
+    listen()
     try:
         return int(options.run_command(options))
     except UserError as error:
         return _complain(str(error), MISTAKE)
     except ClickgradError as error:
+        if interrupted():  # what was cut short may fail in its own way
+            return _complain(INTERRUPTION, INTERRUPTED)
         return _complain(f"{type(error).__name__}: {error}", FAILED)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
@@ -61,15 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"cannot write {place} ({error.strerror}): make room or permit writing, then run it again", MISTAKE
         )
     except KeyboardInterrupt:
-        return _complain("interrupted; the same command goes on from here", INTERRUPTED)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    # Not KeyboardInterrupt itself: an event loop turns SIGINT into an orderly cancellation. A shell may have started us
-    # in the background with SIGINT ignored: Ctrl-C shall not end us then, but this shall.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.raise_signal(signal.SIGINT)
+        return _complain(INTERRUPTION, INTERRUPTED)
 
 
 def _complain(text: str, code: int) -> int:
@@ -200,8 +195,14 @@ def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     from clickgrad.config import load_config
 
     preset = "quick" if name == "train" else "study" if name.startswith("study ") else None
-    config = load_config(options.config or preset, options.set, name)
+    config = load_config(options.config, options.set, name, default=preset)
     _refuse_silent_settings(config, options)
+    if name in ONE_POLICY:
+        from clickgrad.recipes.wiring import as_trained
+
+        config = as_trained(
+            config, getattr(options, "policy", None) or getattr(options, "start", None) or config.model.path
+        )
     if options.dry_run:
         from clickgrad.recipes.dry_run import resolved
 
@@ -245,7 +246,8 @@ def _train(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.train import train
 
     report = train(config, options.run)
-    return f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
+    told = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
+    return _measured(told, [evaluation.success for _, evaluation in report.evaluations])
 
 
 def _demos(config: Config, options: argparse.Namespace) -> str:
@@ -272,7 +274,17 @@ def _evaluate(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.evaluate import evaluate
 
     report = evaluate(config, options.policy or f"torch:{config.model.path}", options.run, quiet=options.json)
-    return json.dumps(report.plain()) if options.json else f"{report.text()}\n\nreport: {options.run / 'report.html'}"
+    told = json.dumps(report.plain()) if options.json else f"{report.text()}\n\nreport: {options.run / 'report.html'}"
+    return _measured(told, [report.success])
+
+
+def _measured(told: str, rates: Sequence[Rate]) -> str:
+    """What was told is an answer only if something was measured."""
+    empty = next((rate for rate in rates if not rate.n), None)
+    if empty:
+        print(told)
+        raise ClickgradError(f"nothing was measured: {empty.lost or 'no episode'}")
+    return told
 
 
 def _study_start(config: Config, options: argparse.Namespace) -> str:
@@ -300,7 +312,11 @@ def _study_prompting(config: Config, options: argparse.Namespace) -> str:
 
 
 def _told(report: StudyReport, options: argparse.Namespace) -> str:
-    return f"\n{report.text()}\n\nreport: {options.run / 'report.html'}"
+    told = f"\n{report.text()}\n\nreport: {options.run / 'report.html'}"
+    if report.unmeasured:
+        print(told)
+        raise ClickgradError(f"nothing was measured in {report.unmeasured} of the evaluations")
+    return told
 
 
 def _prove(config: Config, options: argparse.Namespace) -> str:

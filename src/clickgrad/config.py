@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from clickgrad.errors import UserError
+from clickgrad.errors import UserError, warn
 
 
 class Section(BaseModel):
@@ -216,21 +216,25 @@ class Config(Section):
         return self
 
 
-COMMON = ("seed", "model", "tasks", "agent", "rollout")
-READ_BY = {  # which sections a command looks at; `--set` on any other would be silent, so it is refused
-    "demos": ("seed", "tasks", "agent", "rollout", "clone", "chat"),
-    "clone": (*COMMON, "lora", "learner", "clone", "chat", "log", "cluster"),
-    "reinforce": (*COMMON, "lora", "learner", "reinforce", "log", "cluster"),
-    "evaluate": (*COMMON, "evaluate", "chat", "judge", "cluster"),
-    "prove": ("seed", "tasks", "agent", "rollout", "evaluate"),
-    "replay": ("tasks", "agent", "rollout"),
-    "run": ("seed", "model", "agent", "rollout", "chat"),
-    "train": (*COMMON, "lora", "learner", "clone", "reinforce", "evaluate", "train", "chat", "log", "cluster"),
-    "study start": (*COMMON, "lora", "learner", "clone", "reinforce", "evaluate", "chat", "judge", "thinking", "log"),
-    "study format": (*COMMON, "evaluate", "chat", "judge", "thinking"),
-    "study turns": (*COMMON, "evaluate", "chat", "judge", "turns"),
-    "study prompting": (*COMMON, "evaluate", "chat", "judge"),
+# Which sections a command reads; options of any other would be silent, so they are refused. A command that calls others
+# reads what they read. A test holds this table against the code.
+_EPISODES = frozenset({"seed", "tasks", "agent", "rollout"})
+_LEARNING = frozenset({"model", "lora", "learner", "log", "cluster"})
+READ_BY = {
+    "demos": _EPISODES | {"clone", "chat"},
+    "reinforce": _EPISODES | _LEARNING | {"reinforce"},
+    "evaluate": _EPISODES | {"model", "evaluate", "chat", "judge", "cluster"},
+    "prove": _EPISODES | {"evaluate"},
+    "replay": frozenset({"tasks", "agent", "rollout"}),
+    "run": frozenset({"seed", "model", "agent", "rollout", "chat"}),
 }
+READ_BY["clone"] = READ_BY["demos"] | _LEARNING
+READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}
+READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"thinking"}
+READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
+READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
+READ_BY["study prompting"] = READ_BY["evaluate"]
+FILTERS = ("seed", "sites", "templates", "max_expert_turns", "each")  # of tasks; each speaks of one suite
 
 
 def presets() -> list[str]:
@@ -238,13 +242,20 @@ def presets() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
-def load_config(source: str | None, settings: Sequence[str], command: str) -> Config:
-    """`source` is a preset's name or a TOML file; `settings` are `a.b=value` in TOML's notation of values."""
-    values = _read(source) if source else {}
+def load_config(source: str | None, settings: Sequence[str], command: str, default: str | None = None) -> Config:
+    """`source` is a preset's name or a TOML file; `settings` are `a.b=value` in TOML's notation of values.
+
+    `default` is the preset for users who name none. What it says of the agent gives way to what a policy brings along.
+    """
+    values = _of_command(_read(source), source, command) if source else _read(default) if default else {}
+    mine = dict[str, Any]()
+    for setting in settings:
+        _apply(mine, setting, command)
+    _drop_filters(values, mine)
     for setting in settings:
         _apply(values, setting, command)
     try:
-        return Config.model_validate(values)
+        config = Config.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -252,6 +263,44 @@ def load_config(source: str | None, settings: Sequence[str], command: str) -> Co
         if first["type"] == "extra_forbidden":
             raise UserError(f"{origin}unknown option {where}: {_known(first['loc'])}") from None
         raise UserError(f"{origin}option {where}: {first['msg'].lower()}, not {first['input']!r}") from None
+    if source or not default:
+        return config
+    agent = AgentSection.model_construct(set(mine.get("agent", {})), **config.agent.model_dump())
+    return config.model_copy(update={"agent": agent})
+
+
+def _of_command(values: dict[str, Any], source: str, command: str) -> dict[str, Any]:
+    """A preset is for whole runs, and so is a file that names a command, as config.toml in a run's folder does: every
+    command reads its part of it. In any other file a section that this command does not read is a mistake."""
+    if source in presets():
+        return values
+    whole, allowed = values.get("command"), READ_BY[command]
+    if whole is not None:
+        if whole not in READ_BY:
+            raise UserError(f"{source}: command = {whole!r} is none; known are {', '.join(sorted(READ_BY))}")
+        allowed |= READ_BY[whole]
+        values = {name: value for name, value in values.items() if name not in ("command", "start")}
+    unread = next((name for name in values if name in Config.model_fields and name not in allowed), None)
+    if unread:
+        raise UserError(
+            f"{source}: `clickgrad {whole or command}` does not read the section {unread}; leave it out"
+            + ("" if whole else ", or name at the top of the file the command that does, as command = 'train'")
+        )
+    return values
+
+
+def _drop_filters(values: dict[str, Any], mine: dict[str, Any]) -> None:
+    """A file's choice among the tasks of one suite means nothing in another."""
+    of_file, chosen = values.get("tasks", {}), mine.get("tasks", {})
+    if not isinstance(of_file, dict) or not isinstance(chosen, dict):
+        return
+    suite = chosen.get("suite")
+    if suite in (None, of_file.get("suite", TasksSection().suite)):
+        return
+    dropped = [name for name in FILTERS if of_file.pop(name, None) is not None]
+    if dropped:
+        told = ", ".join(f"tasks.{name}" for name in dropped)
+        warn(f"with tasks.suite={suite} the file's {told} are left out")
 
 
 def _read(source: str) -> dict[str, Any]:

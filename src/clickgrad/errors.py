@@ -13,6 +13,7 @@ TokenLimit               the prompt no longer fits the model's context: ends the
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -71,3 +72,8 @@ def boundary(kind: type[InfraError], doing: str) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         first_line = (str(error).strip().splitlines() or [""])[0]
         raise kind(f"{doing}: {type(error).__name__}: {first_line}".removesuffix(": ")) from error
+
+
+def warn(text: str) -> None:
+    """A line for the person who started it, where errors go too: what a program reads stays clean."""
+    print(f"clickgrad: {text}", file=sys.stderr, flush=True)

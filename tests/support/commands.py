@@ -42,12 +42,13 @@ def run(arguments: Sequence[str | Path], cwd: Path, wait_s: float = 110) -> subp
 def call(arguments: Sequence[str | Path], cwd: Path) -> subprocess.CompletedProcess[str]:
     """What `run` does without the seconds it takes to start a process and to import all there is."""
     out, err, words = io.StringIO(), io.StringIO(), [str(word) for word in arguments]
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT)]
     try:
         with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
             code = main(words)
     finally:
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers:
+            signal.signal(number, handler)
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 

@@ -15,12 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from clickgrad.config import Config
-from clickgrad.errors import UserError
+from clickgrad.errors import UserError, warn
 from clickgrad.integrity import set_aside
 from clickgrad.policy.explaining import ChatExplainer
 from clickgrad.policy.scripted import ExpertPolicy
-from clickgrad.recipes.display import stage, warn
+from clickgrad.recipes.display import stage
 from clickgrad.recipes.hosted import metered, open_chat
+from clickgrad.recipes.interrupts import run_async
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.rollout.store import TrajectoryFile
@@ -107,7 +108,8 @@ def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list
         longest = max(slot.task.expert_turns or config.agent.max_turns for slot in slots)
         agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=file.path.parent)
         agent = replace(agent, limits=replace(agent.limits, max_turns=longest + 1))
-        return runner.run(
+        return run_async(
+            runner,
             fill_slots(
                 slots,
                 player(agent, venue),
@@ -115,7 +117,7 @@ def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list
                 retries=config.rollout.retries,
                 stored=stored,
                 on_end=on_end,
-            )
+            ),
         )
 
 

@@ -79,8 +79,3 @@ def stage(name: str, total: int, done: int = 0, quiet: bool = False) -> Iterator
 
 def say(text: str) -> None:
     print(text, flush=True)
-
-
-def warn(text: str) -> None:
-    """Of what went wrong and did not end the command. Not on the output that a program reads."""
-    print(f"clickgrad: {text}", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ import tomli_w
 from clickgrad.codec import to_plain
 from clickgrad.config import READ_BY, Config
 from clickgrad.errors import UserError
+from clickgrad.recipes.doctor import PEAK_GB
 from clickgrad.recipes.estimate import ESTIMATED, estimate
 from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.tasks.suites import is_webarena
@@ -41,6 +42,8 @@ def _remarks(config: Config, command: str, policy: str | None) -> Iterator[str]:
     if command in ESTIMATED and policy is None:
         try:
             yield from estimate(config, command, tasks).lines()
+            if command == "train":
+                yield f"measured: the default run, `clickgrad train --config quick`, peaks at {PEAK_GB} GB of memory"
         except UserError as error:
             yield f"no estimate: {error}"
 

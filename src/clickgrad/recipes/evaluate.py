@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clickgrad.config import Config
-from clickgrad.recipes.display import Ticker, stage, warn
+from clickgrad.errors import UserError, warn
+from clickgrad.recipes.display import Ticker, stage
 from clickgrad.recipes.hosted import metered
+from clickgrad.recipes.interrupts import run_async
 from clickgrad.recipes.judging import open_judge
 from clickgrad.recipes.run_folder import TRAJECTORIES, open_run
 from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
@@ -26,6 +28,8 @@ REPORT = "report.json"
 def evaluate(config: Config, policy_spec: str, run: Path, title: str = "evaluate", quiet: bool = False) -> EvalReport:
     """Resumable: episodes already in the folder are not run again."""
     options = config.evaluate
+    if config.chat.reasoning and options.temperature and policy_spec.startswith("chat:"):
+        raise UserError("chat.reasoning sends no temperature, so evaluate.temperature would do nothing: leave one out")
     tasks = chosen_tasks(config, options.split)
     tasks = tasks[: options.limit or len(tasks)]
     slots = [Slot(f"{task.id}/attempt-{k}", task, config.seed) for k in range(options.attempts) for task in tasks]
@@ -59,10 +63,11 @@ def _run(
         file.append(trajectory)
         seen.append(trajectory)
         if trajectory.usable:
-            ticker.advance(f"success {success_rate(seen).value:.0%}")
+            ticker.advance(f"success {success_rate(seen).share}")
 
     with asyncio.Runner() as runner, open_players(config, policy_spec, run, runner, quiet) as play:
-        return runner.run(
+        return run_async(
+            runner,
             fill_slots(
                 slots,
                 play,
@@ -71,7 +76,7 @@ def _run(
                 retries=config.rollout.retries,
                 stored=stored,
                 on_end=on_end,
-            )
+            ),
         )
 
 

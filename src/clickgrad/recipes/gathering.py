@@ -13,17 +13,18 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 
 from clickgrad.config import Config
+from clickgrad.errors import warn
 from clickgrad.learn.advantages import group_advantages
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import refuse_foreign
-from clickgrad.recipes.display import Ticker, say, warn
+from clickgrad.recipes.display import Ticker, say
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.scheduler import Play, Slot, fill_slots
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import End, Task, Trajectory
 
 Group = list[Trajectory]
-LEAST_CHANCE = 0.25  # of a task that always or never succeeds, when there is a curriculum
+LEAST_CHANCE = 0.25  # of a task whose template always or never succeeds, when there is a curriculum
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class Gathered:
     def after(self, before: Progress) -> Progress:
         records = dict(before.records)
         for group in self.groups:
-            passed, tried = records.get(group[0].task.id, (0, 0))
-            rate = success_rate(group)
-            records[group[0].task.id] = (passed + rate.passed, tried + rate.n)
+            template, rate = group[0].task.template, success_rate(group)
+            passed, tried = records.get(template, (0, 0))
+            records[template] = (passed + rate.passed, tried + rate.n)
         return replace(
             before,
             step=before.step + 1,
@@ -78,7 +79,7 @@ async def gather(
         file.append(trajectory)
         episodes[trajectory.episode] = trajectory
         fresh.append(trajectory)
-        ticker.show(f"{len(episodes)} episodes, success {success_rate(episodes.values()).value:.0%}")
+        ticker.show(f"{len(episodes)} episodes, success {success_rate(episodes.values()).share}")
 
     while len(kept) < options.groups and len(groups) < most:
         wanted = min(options.groups - len(kept), most - len(groups))
@@ -140,8 +141,11 @@ def _coming(
 
 
 def _is_due(task: Task, index: int, seed: int, records: Mapping[str, tuple[int, int]]) -> bool:
-    """Tasks solved about half of the time teach most: the chance is 4 p (1 - p), and never below LEAST_CHANCE."""
-    passed, tried = records.get(task.id, (0, 0))
+    """Tasks solved about half of the time teach most: the chance is 4 p (1 - p), and never below LEAST_CHANCE.
+
+    p is of all tasks of the template so far: the same task hardly comes twice in a run.
+    """
+    passed, tried = records.get(task.template, (0, 0))
     if not tried:
         return True
     share = passed / tried

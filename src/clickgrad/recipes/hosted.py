@@ -34,8 +34,6 @@ def open_chat(config: Config, model: str) -> ChatEngine:
         raise UserError("chat: names no model; write it as chat:<model>, for example chat:gpt-4o")
     if url == OPENAI and not key:
         raise UserError(f"chat:{model} needs a key: set OPENAI_API_KEY, or chat.url to an endpoint of your own")
-    if options.reasoning and config.evaluate.temperature:
-        raise UserError("chat.reasoning sends no temperature, so evaluate.temperature would do nothing: leave one out")
     return ChatEngine(
         Endpoint(
             url,

@@ -1,4 +1,4 @@
-"""The judge as an option: who is asked in an evaluation, and which tasks are no part of training because of it."""
+"""The judge as an option: who is asked in an evaluation, and which tasks are no part of training."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.recipes.display import say
+from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.tasks.suites import is_webarena
 from clickgrad.tasks.webarena.checks import needs_judge
 from clickgrad.types import Task
@@ -37,4 +38,16 @@ def without_judge(tasks: Sequence[Task]) -> tuple[Task, ...]:
         raise UserError("every task chosen takes a judge, and opinions are no rewards: choose others")
     if len(kept) < len(tasks):
         say(f"{len(tasks) - len(kept)} of {len(tasks)} tasks take a judge, whose opinions are no rewards: left out")
+    return kept
+
+
+def training_tasks(config: Config) -> tuple[Task, ...]:
+    """Those a policy can earn a reward in: rules alone judge them, and an expert gets there within the turns it has."""
+    tasks = without_judge(chosen_tasks(config, "train"))
+    most = config.agent.max_turns
+    kept = tuple(task for task in tasks if (task.expert_turns or 0) <= most)
+    if not kept:
+        raise UserError(f"every training task takes an expert more than agent.max_turns={most} turns: raise it")
+    if len(kept) < len(tasks):
+        say(f"{len(tasks) - len(kept)} of {len(tasks)} training tasks take more than agent.max_turns={most}: left out")
     return kept

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clickgrad.cluster.connection import Resources, connected, room_for
 from clickgrad.cluster.engine import Engines, HostedEngine, OpenEngine
@@ -21,6 +21,7 @@ from clickgrad.errors import UserError
 from clickgrad.learn.learner import Learner
 from clickgrad.policy.models import ChatTokenizer, load_tokenizer
 from clickgrad.recipes.display import say
+from clickgrad.recipes.interrupts import run_async
 from clickgrad.recipes.judging import open_judge
 from clickgrad.recipes.parts import OpenRollouts, Rollouts
 from clickgrad.recipes.sampling import SERVER_LOG, refuse_useless, start_server
@@ -28,6 +29,9 @@ from clickgrad.recipes.training import Apprentice
 from clickgrad.recipes.wiring import make_agent, model_source, open_policy, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Play
 from clickgrad.rollout.stage import Stage
+
+if TYPE_CHECKING:
+    from clickgrad.rollout.webarena_services import Judge
 
 
 @contextmanager
@@ -59,7 +63,7 @@ def open_training_on_cluster(
                 hosted, weights = partial(_host_torch, apprentice), learner.weights
             else:
                 hosted, weights = partial(_host_vllm, apprentice), learner.files
-            stage = partial(_asking_stage, config, apprentice.start, config.reinforce.temperature, run)
+            stage = partial(_asking_stage, config, apprentice.start, config.reinforce.temperature, run, _nobody)
             with (
                 closing(Engines(hosted, name, places, range(cluster.engines), events, weights)) as engines,
                 _open_fleet(config, stage, name, tokenizer, engines, events, runner) as fleet,
@@ -86,7 +90,7 @@ def open_players_on_cluster(config: Config, spec: str, run: Path, runner: asynci
         source = _for_everybody(model_source(name if kind == "torch" else spec))
         engine = _needs(cluster.engine_cpus, cluster.engine_gpus)
         places = room_for([engine] * cluster.engines, {"CPU": cluster.worker_cpus}, cluster.start_s)
-        stage = partial(_asking_stage, config, source, config.evaluate.temperature, run)
+        stage = partial(_asking_stage, config, source, config.evaluate.temperature, run, open_judge)
         hosted = partial(_host_policy, config, f"torch:{source}")
         with (
             closing(Engines(hosted, spec, places, range(cluster.engines), events)) as engines,
@@ -100,11 +104,16 @@ def open_players_on_cluster(config: Config, spec: str, run: Path, runner: asynci
 
 @contextmanager
 def _asking_stage(
-    config: Config, source: str, temperature: float, run: Path, runner: asyncio.Runner
+    config: Config,
+    source: str,
+    temperature: float,
+    run: Path,
+    opened_judge: Callable[[Config], Judge | None],
+    runner: asyncio.Runner,
 ) -> Iterator[Stage]:
     """Prompts are made here; replies come from an engine elsewhere."""
     builder = prompt_builder(config, load_tokenizer(model_source(source)))
-    with open_venue(config, runner, open_judge(config)) as venue:
+    with open_venue(config, runner, opened_judge(config)) as venue:
         yield Stage(venue, lambda policy: make_agent(config, _given(policy), builder, temperature, run))
 
 
@@ -114,6 +123,10 @@ def _own_stage(config: Config, spec: str, run: Path, runner: asyncio.Runner) -> 
     with open_policy(spec, config) as (policy, builder), open_venue(config, runner, open_judge(config)) as venue:
         agent = make_agent(config, policy, builder, config.evaluate.temperature, run)
         yield Stage(venue, lambda _: agent)
+
+
+def _nobody(config: Config) -> None:
+    """The judge of training: no reward depends on one."""
 
 
 def _given(policy: Any) -> Any:
@@ -193,11 +206,11 @@ def _open_fleet(
         patience_s=cluster.start_s,
     )
     fleet = Fleet(stage, policy, prompt_builder(config, tokenizer).fingerprint, engines, options, events)
-    runner.run(fleet.open())
+    run_async(runner, fleet.open())
     try:
         yield fleet
     finally:
-        runner.run(fleet.close())
+        run_async(runner, fleet.close())
 
 
 def _needs(cpus: float, gpus: float) -> Resources:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clickgrad.config import Config
 from clickgrad.recipes.display import stage
-from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_policy, open_venue
+from clickgrad.recipes.interrupts import run_async
+from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_scripted, open_venue, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots, player
 from clickgrad.tasks.answers import same
 from clickgrad.tasks.checks import judge
@@ -127,15 +129,18 @@ def _looks_alike(check: Check, mine: Evidence, other: Evidence) -> bool:
 
 def _play(config: Config, policy_spec: str, tasks: Sequence[Task], quiet: bool) -> list[Trajectory]:
     slots = [Slot(task.id, task, config.seed) for task in tasks]
+    policy = open_scripted(policy_spec, config)
+    assert policy
     with (
-        open_policy(policy_spec, config) as (policy, builder),
+        closing(policy),
         asyncio.Runner() as runner,
         open_venue(config, runner) as venue,
         stage(policy_spec, len(slots), quiet=quiet) as ticker,
     ):
-        agent = make_agent(config, policy, builder, temperature=1.0, run=Path())
+        agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=Path())
         longest = max(task.expert_turns or config.agent.max_turns for task in tasks)
-        return runner.run(
+        return run_async(
+            runner,
             fill_slots(
                 slots,
                 player(
@@ -145,5 +150,5 @@ def _play(config: Config, policy_spec: str, tasks: Sequence[Task], quiet: bool) 
                 retries=config.rollout.retries,
                 stored={},
                 on_end=lambda trajectory: ticker.advance(),
-            )
+            ),
         )

@@ -27,11 +27,11 @@ from clickgrad.learn.step import StepFigures
 from clickgrad.recipes.ahead import Ahead
 from clickgrad.recipes.display import Ticker, stage
 from clickgrad.recipes.gathering import Gathered, gather, oldest_version
-from clickgrad.recipes.judging import without_judge
+from clickgrad.recipes.judging import training_tasks
 from clickgrad.recipes.parts import OpenRollouts, Rollouts, open_training
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
 from clickgrad.recipes.training import Apprentice, SkippedSteps, export, is_finished, resume
-from clickgrad.recipes.wiring import chosen_tasks, prompt_builder
+from clickgrad.recipes.wiring import prompt_builder
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.page import read_report
 from clickgrad.report.summary import success_rate
@@ -45,7 +45,7 @@ CALL_START = re.compile(r"\b(do|exit|go_backward|go_forward)\(")
 def reinforce(config: Config, start: str, run: Path) -> Path:
     """Returns the folder of the trained model, a plain transformers folder. `start` is the model RL starts from."""
     options = config.reinforce
-    tasks = without_judge(chosen_tasks(config, "train"))
+    tasks = training_tasks(config)
     with open_run(run, config, "reinforce", start):
         if is_finished(run, options.steps):
             return run / MODEL
@@ -167,13 +167,13 @@ def _figures(step: int, gathered: Gathered, updates: Sequence[StepFigures]) -> d
     ages = [step - 1 - oldest_version(trajectory) for trajectory in finished if trajectory.turns]
     return {
         "step": step,
-        "success": rate.value,
+        "success": rate.measured,
         "episodes": len(gathered.episodes),
         "crashed": sum(not episode.usable for episode in gathered.episodes),
-        "groups_all_0": sum(share.passed == 0 for share in shares),
+        "groups_all_0": sum(share.passed == 0 < share.n for share in shares),
         "groups_mixed": len(gathered.kept),
         "groups_all_1": sum(share.passed == share.n > 0 for share in shares),
-        "reward": rate.value,
+        "reward": rate.measured,
         "mean_turns": len(turns) / max(1, len(finished)),
         "mean_trajectory_tokens": sum(len(turn.completion.ids) for turn in turns) / max(1, len(finished)),
         "mean_thinking_characters": sum(map(_thinking, turns)) / max(1, len(turns)),
@@ -202,7 +202,8 @@ def _mean(updates: Sequence[StepFigures], name: str) -> float | None:
 
 
 def _note(row: dict[str, Any]) -> str:
+    success = "not measured" if row["success"] is None else f"{row['success']:.0%}"
     return (
-        f"success {row['success']:.0%}, {row['mean_turns']:.1f} turns, {row['groups_mixed']} groups trained, rollout "
+        f"success {success}, {row['mean_turns']:.1f} turns, {row['groups_mixed']} groups trained, rollout "
         f"{row['rollout_s']:.0f} s ({row['sampled_tokens_per_s']:.0f} tokens/s), update {row['update_s']:.0f} s"
     )

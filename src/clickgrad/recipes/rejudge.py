@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from clickgrad.codec import CodecError, from_plain, to_plain
+from clickgrad.codec import from_plain, to_plain
+from clickgrad.config import Config, TasksSection
 from clickgrad.errors import UserError
+from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.report.index import SUFFIX, TrajectoryIndex
 from clickgrad.report.runs import RunFolder, find_runs
 from clickgrad.report.stats import Rate
@@ -92,7 +94,7 @@ def rejudge(run: Path) -> Rejudgement:
     for folder, path in files:
         name = path.relative_to(run).as_posix()
         trajectories = list(_readable(path, name, unreadable))
-        suites = _Suites(_universe(folder))
+        suites = _Suites(_tasks_of(folder))
         judged = [second for trajectory in trajectories if (second := suites.judge_again(trajectory))]
         without += len(trajectories) - len(judged)
         seconds += [(name, second) for second in judged]
@@ -113,10 +115,10 @@ def rejudge(run: Path) -> Rejudgement:
 
 
 class _Suites:
-    """The tasks of the bundled suites as they are today, in one universe."""
+    """The tasks of the bundled suites as they are today: those of the run as it drew them, in its universe."""
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, run: TasksSection) -> None:
+        self._run = run
         self._known: dict[str, Mapping[str, Task]] = {}
 
     def judge_again(self, trajectory: Trajectory) -> Second | None:
@@ -133,16 +135,24 @@ class _Suites:
         if suite not in self._known:
             try:
                 # A stored path is no leave to read, let alone to import, what lies there now.
-                tasks = () if Path(suite).exists() else load_tasks(suite, "all", self._seed)
+                tasks = () if Path(suite).exists() else self._drawn(suite)
             except UserError:
                 tasks = ()  # not bundled
             self._known[suite] = {task.id: task for task in tasks}
         return self._known[suite]
 
+    def _drawn(self, suite: str) -> tuple[Task, ...]:
+        if suite == self._run.suite:
+            return chosen_tasks(Config(tasks=self._run), "all")
+        return load_tasks(suite, "all", self._run.seed)
 
-def _universe(folder: RunFolder) -> int:
-    section = folder.options()[0].get("tasks", {})
-    return int(section.get("seed", 0))
+
+def _tasks_of(folder: RunFolder) -> TasksSection:
+    """Which tasks the run had; of a run whose options cannot be read, those of the defaults."""
+    try:
+        return TasksSection.model_validate(folder.options()[0].get("tasks", {}))
+    except ValueError:
+        return TasksSection()
 
 
 def _readable(path: Path, name: str, unreadable: list[str]) -> Iterator[Trajectory]:
@@ -152,7 +162,7 @@ def _readable(path: Path, name: str, unreadable: list[str]) -> Iterator[Trajecto
     for number, entry in enumerate(index.entries):
         try:
             yield from_plain(Trajectory, index.record(number))
-        except CodecError as error:
+        except (ValueError, OSError) as error:  # of the zstd frame, of JSON, of the shape of a trajectory
             unreadable.append(f"{name}: {entry.episode.name}: {error}")
 
 

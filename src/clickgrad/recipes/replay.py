@@ -10,6 +10,7 @@ from pathlib import Path
 from clickgrad.config import Config
 from clickgrad.errors import InfraError, UserError
 from clickgrad.recipes.display import stage
+from clickgrad.recipes.interrupts import run_async
 from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.again import Diverged, play_again
 from clickgrad.rollout.store import TrajectoryFile
@@ -31,6 +32,8 @@ def replay(config: Config, path: Path, quiet: bool = False) -> list[Replayed]:
     if not path.is_file():
         raise UserError(f"there is no trajectory file {path}")
     trajectories = TrajectoryFile(path).read()
+    if not trajectories:
+        raise UserError(f"{path} holds no trajectory: there is nothing to replay")
     with (
         asyncio.Runner() as runner,
         open_venue(config, runner) as venue,
@@ -43,7 +46,7 @@ def replay(config: Config, path: Path, quiet: bool = False) -> list[Replayed]:
             ticker.advance()
             return Replayed(trajectory.episode, len(trajectory.turns), difference)
 
-        return runner.run(_all(trajectories, one, config.rollout.concurrency))
+        return run_async(runner, _all(trajectories, one, config.rollout.concurrency))
 
 
 async def _all(trajectories: Sequence[Trajectory], one: _Replay, concurrency: int) -> list[Replayed]:

@@ -11,10 +11,15 @@ from pathlib import Path
 import tomli_w
 
 from clickgrad.config import READ_BY, ClusterSection, Config
-from clickgrad.errors import UserError
+from clickgrad.errors import UserError, warn
 from clickgrad.integrity import broken_signature, flush, set_aside, signed, writing
+from clickgrad.report.metrics import TIMES
+from clickgrad.report.runs import SCREENSHOTS
 
 MODEL, CHECKPOINTS, METRICS, TRAJECTORIES = "model", "checkpoints", "metrics.jsonl", "trajectories"
+CONFIG, LOCK = "config.toml", ".lock"
+MADE_BY = "clickgrad.toml"  # in an exported model: the options of the run that made it
+RESULTS = (f"{TRAJECTORIES}/*", METRICS, f"{CHECKPOINTS}/*", MODEL, "report.json")
 FREE = {  # what may change between two sittings of the same run: how it is run and how long, not what it learns
     "reinforce.steps",
     "reinforce.save_every",
@@ -41,10 +46,14 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
 
 @contextmanager
 def open_run(folder: Path, config: Config, command: str, model: str = "") -> Iterator[Path]:
-    """Make or reopen the folder. A run goes on only with the options it was started with."""
+    """Make or reopen the folder. A run goes on only with the options it was started with.
+
+    A folder in which nothing came about is left as it was: a mistake in the options does not tie it to them.
+    """
+    first, done = not (folder / CONFIG).exists(), False
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = open(folder / ".lock", "w")  # noqa: SIM115 - held until the run ends
+        lock = open(folder / LOCK, "w")  # noqa: SIM115 - held until the run ends
     except OSError as error:
         raise UserError(
             f"cannot write to the run folder {folder} ({error.strerror}); choose another with --run"
@@ -56,14 +65,25 @@ def open_run(folder: Path, config: Config, command: str, model: str = "") -> Ite
             raise UserError(f"the run folder {folder} is in use by another process; wait, or choose another") from None
         options = {name: value for name, value in config.model_dump().items() if name in READ_BY[command]}
         options |= {"command": command} | ({"start": model} if model else {})
-        _settle_options(folder / "config.toml", options)
-        yield folder
+        _settle_options(folder / CONFIG, options)
+        try:
+            yield folder
+            done = True
+        finally:
+            if first and not done and not any(found for result in RESULTS for found in folder.rglob(result)):
+                _leave(folder)
+
+
+def _leave(folder: Path) -> None:
+    for name in (CONFIG, TIMES, LOCK):
+        (folder / name).unlink(missing_ok=True)
+    for place in (*(folder / name for name in (TRAJECTORIES, CHECKPOINTS, SCREENSHOTS)), folder):
+        if place.is_dir() and not any(place.iterdir()):  # a log of what went wrong stays
+            place.rmdir()
 
 
 def _settle_options(path: Path, options: dict[str, object]) -> None:
     if path.exists() and (fault := broken_signature(path)):
-        from clickgrad.recipes.display import warn  # loads rich, which a dry run does without
-
         aside = set_aside(path)
         warn(f"{path} is damaged ({fault}): kept as {aside.name}; the run goes on with the options given now")
     if path.exists():

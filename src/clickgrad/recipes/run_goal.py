@@ -14,6 +14,7 @@ from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.recipes.display import say
+from clickgrad.recipes.interrupts import run_async
 from clickgrad.recipes.wiring import make_agent, open_policy
 from clickgrad.rollout.episode import Agent, run_episode
 from clickgrad.rollout.own_site_venue import reachable
@@ -35,7 +36,7 @@ def run_goal(config: Config, goal: str, url: str, policy_spec: str, allow: Seque
     browser = Browser(hosts, require_chromium(), rendering=config.agent.rendering)
     with open_policy(policy_spec, config) as (policy, builder), asyncio.Runner() as runner:
         agent = make_agent(config, _Aloud(policy), builder, temperature=0.0, run=out.parent)
-        trajectory = runner.run(_run(episode, task, config.seed, agent, browser))
+        trajectory = run_async(runner, _run(episode, task, config.seed, agent, browser))
     file.append(trajectory)
     return trajectory
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from clickgrad.codec import to_plain
 from clickgrad.config import Config
-from clickgrad.errors import LearnError
+from clickgrad.errors import LearnError, warn
 from clickgrad.integrity import broken_seal, seal, set_aside, writing
 from clickgrad.learn import checkpoint
 from clickgrad.learn.crew import ALONE, Crew, join_crew
 from clickgrad.learn.learner import Learner, LocalLearner, follow
 from clickgrad.learn.step import StepFigures
 from clickgrad.learn.trainee import Trainee
-from clickgrad.recipes.display import say, warn
-from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL
+from clickgrad.recipes.display import say
+from clickgrad.recipes.run_folder import CHECKPOINTS, CONFIG, MADE_BY, METRICS, MODEL
 from clickgrad.recipes.wiring import load_torch, model_source
 from clickgrad.report.metrics import Metrics
 from clickgrad.types import Sample
@@ -126,6 +126,7 @@ def export(learner: Learner, run: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     with writing(run / MODEL):
         learner.export(partial)
+        shutil.copyfile(run / CONFIG, partial / MADE_BY)
         seal(partial)
         shutil.rmtree(run / MODEL, ignore_errors=True)
         partial.rename(run / MODEL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Literal
 from clickgrad.agent.prompt import PromptBuilder, Tokenizer
 from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.pool import Browser
-from clickgrad.config import Config, TasksSection
-from clickgrad.errors import UserError
+from clickgrad.config import AgentSection, Config, TasksSection
+from clickgrad.errors import UserError, warn
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, noop_policy, replies_policy
-from clickgrad.recipes.run_folder import MODEL
+from clickgrad.recipes.interrupts import run_async
+from clickgrad.recipes.run_folder import CONFIG, MADE_BY, MODEL
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.rollout.miniwob_venue import open_miniwob
 from clickgrad.rollout.venue import Venue, open_arena
@@ -112,9 +114,9 @@ def open_venue(config: Config, runner: asyncio.Runner, judge: Judge | None = Non
         rollout = config.rollout
         browser = Browser(hosts, executable, rendering=config.agent.rendering, browsers=rollout.browsers)
         try:
-            yield runner.run(browser.__aenter__())
+            yield run_async(runner, browser.__aenter__())
         finally:
-            runner.run(browser.__aexit__(None, None, None))
+            run_async(runner, browser.__aexit__(None, None, None))
 
     opened: AbstractContextManager[Venue]
     match config.tasks.suite:
@@ -141,12 +143,8 @@ def open_venue(config: Config, runner: asyncio.Runner, judge: Judge | None = Non
 def open_policy(spec: str, config: Config) -> Iterator[tuple[Policy, PromptBuilder]]:
     """A policy by the name the user gave it: scripted:expert, torch:<model>, chat:<model>, a run's folder, ..."""
     kind, _, name = spec.partition(":")
-    if kind == "scripted" and name in ("expert", "noop"):
-        scripted = ExpertPolicy if name == "expert" else noop_policy
-        policy: Policy = scripted(config.agent.reply_format)
-        builder = prompt_builder(config, None)
-    elif kind == "scripted" and Path(name).is_file():
-        policy = replies_policy(spec, Path(name))
+    policy = open_scripted(spec, config)
+    if policy:
         builder = prompt_builder(config, None)
     elif kind == "chat":
         from clickgrad.recipes.hosted import open_chat
@@ -174,6 +172,46 @@ def open_policy(spec: str, config: Config) -> Iterator[tuple[Policy, PromptBuild
         yield policy, builder
     finally:
         policy.close()
+
+
+def open_scripted(spec: str, config: Config) -> Policy | None:
+    """None when it is a policy of another kind."""
+    kind, _, name = spec.partition(":")
+    if kind != "scripted":
+        return None
+    if name in ("expert", "noop"):
+        return (ExpertPolicy if name == "expert" else noop_policy)(config.agent.reply_format)
+    return replies_policy(spec, Path(name)) if Path(name).is_file() else None
+
+
+def as_trained(config: Config, spec: str) -> Config:
+    """With the agent's options of the run that made the policy: its prompts looked so, and its episodes were so long.
+
+    An option that the user set stays as he set it, and a line says what the policy is used to.
+    """
+    kind, _, name = spec.partition(":")
+    agent, file = config.agent, _made_by(model_source(name if kind == "torch" else spec))
+    if file is None:
+        return config
+    try:
+        trained = AgentSection.model_validate(tomllib.loads(file.read_text()).get("agent", {}))
+    except (OSError, ValueError) as error:
+        warn(f"how {spec} was prompted is not known, {file} cannot be read: {str(error).splitlines()[0]}")
+        return config
+    other = {name: value for name, value in trained.model_dump().items() if value != getattr(agent, name)}
+    taken = {name: value for name, value in other.items() if name not in agent.model_fields_set}
+    for option in other.keys() - taken.keys():
+        warn(f"agent.{option} = {getattr(agent, option)!r}, but {spec} was trained with {other[option]!r}")
+    if taken:
+        warn(f"as {spec} was trained: " + ", ".join(f"agent.{option} = {value!r}" for option, value in taken.items()))
+    return config.model_copy(update={"agent": agent.model_copy(update=taken)})
+
+
+def _made_by(model: str) -> Path | None:
+    """The options of the run that made this model: a copy within its folder, or the run's own beside it."""
+    folder = Path(model)
+    beside = [folder.parent / CONFIG] if folder.name == MODEL and folder.is_dir() else []
+    return next((file for file in (folder / MADE_BY, *beside) if file.is_file()), None)
 
 
 def model_source(name: str) -> str:

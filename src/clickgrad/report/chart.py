@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -124,19 +124,30 @@ def interval_chart(title: str, rates: Sequence[tuple[str, Rate]]) -> Markup:
         shapes.append(f'<line x1="{x(share)}" x2="{x(share)}" y1="4" y2="{height - 22}" class="rule"/>')
         shapes.append(f'<text x="{x(share)}" y="{height - 6}" text-anchor="middle">{share:.0%}</text>')
     for number, (name, rate) in enumerate(rates):
-        y, (low, high) = 30 + ROW * number, rate.interval
+        y = 30 + ROW * number
         last = " now" if number == len(rates) - 1 else ""
         shapes.append(
             f'<g class="interval{last}"><title>{escape(name)}: {escape(rate)}</title>'
             f'<text x="{left}" y="{y - 10}" class="title">{escape(name)}</text>'
-            f'<line x1="{x(low)}" x2="{x(high)}" y1="{y}" y2="{y}"/>'
-            f'<circle cx="{x(rate.value)}" cy="{y}" r="6"/>'
-            f'<text x="{width}" y="{y + 5}" text-anchor="end" class="value">{rate.value:.1%}</text></g>'
+            f"{_interval_shapes(rate, y, x)}"
+            f'<text x="{width}" y="{y + 5}" text-anchor="end" class="value">{_percent(rate)}</text></g>'
         )
     return Markup(
         f'<svg viewBox="0 0 {width} {height}" role="img" class="headline" aria-label="{escape(title)}">'
         f"{''.join(shapes)}</svg>"
     )
+
+
+def _interval_shapes(rate: Rate, y: int, x: Callable[[float], float]) -> str:
+    """Nothing when nothing was measured: a dot at 0 would be a figure."""
+    if not rate.n:
+        return ""
+    low, high = rate.interval
+    return f'<line x1="{x(low)}" x2="{x(high)}" y1="{y}" y2="{y}"/><circle cx="{x(rate.value)}" cy="{y}" r="6"/>'
+
+
+def _percent(rate: Rate) -> str:
+    return f"{rate.value:.1%}" if rate.n else "–"
 
 
 def _axes(steps: Sequence[float], high: float) -> _Axes:

@@ -20,7 +20,17 @@ class Rate:
 
     @property
     def value(self) -> float:
+        """0 when nothing was measured: look at n, or at `measured`, before it is shown to anybody."""
         return self.passed / self.n if self.n else 0.0
+
+    @property
+    def measured(self) -> float | None:
+        return self.value if self.n else None
+
+    @property
+    def share(self) -> str:
+        """In words, short."""
+        return f"{self.value:.0%}" if self.n else "not measured"
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -39,6 +49,8 @@ class Rate:
         return ", ".join(f"{count} {what}" for count, what in counts if count)
 
     def __str__(self) -> str:
+        if not self.n:
+            return f"not measured (n=0{self.lost and f', {self.lost}'})"
         low, high = self.interval
         return f"{self.value:.1%} (n={self.n}, 95 % CI {low:.1%} to {high:.1%}{self.lost and f', {self.lost}'})"
 

@@ -41,6 +41,11 @@ class StudyReport:
     charts: tuple[tuple[Markup, tuple[str, ...]], ...] = ()  # each with the names of its curves
     skipped: tuple[str, ...] = ()
 
+    @property
+    def unmeasured(self) -> int:
+        """Evaluations of which no episode could be judged."""
+        return _unmeasured(self.figures)
+
     def save(self, run: Path) -> None:
         """report.json, report.md and report.html."""
         (run / "report.json").write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
@@ -75,6 +80,16 @@ class StudyReport:
 
     def _said(self) -> list[str]:
         return [*self.notes, *(f"not read: {what}" for what in self.skipped)]
+
+
+def _unmeasured(figures: Any) -> int:
+    if isinstance(figures, list):
+        return sum(map(_unmeasured, figures))
+    if not isinstance(figures, dict):
+        return 0
+    success = figures.get("success")
+    own = isinstance(success, dict) and success.get("n") == 0
+    return own + sum(map(_unmeasured, figures.values()))
 
 
 def read_study(run: Path) -> StudyReport | None:
@@ -234,8 +249,9 @@ def _scaling_charts(
     measured = []
     for name, cuts in ours:
         rates = [rate_at(cuts, limit) for limit in limits]
-        points = tuple((limit, rate.value) for limit, rate in zip(limits, rates, strict=True))
-        measured.append(Curve(name, points, tuple(rate.interval for rate in rates)))
+        known = [(limit, rate) for limit, rate in zip(limits, rates, strict=True) if rate.n]
+        points = tuple((limit, rate.value) for limit, rate in known)
+        measured.append(Curve(name, points, tuple(rate.interval for _, rate in known)))
     reported = [
         Curve(name, tuple((limit, value / 100) for limit, value in zip(paper.TURN_LIMITS, values, strict=True)))
         for name, values in paper.TURNS

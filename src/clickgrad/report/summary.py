@@ -198,11 +198,11 @@ def _rate_row(name: str, rate: Rate) -> tuple[str, ...]:
 def plain_rate(rate: Rate) -> dict[str, Any]:
     low, high = rate.interval
     return {
-        "rate": round(rate.value, 4),
+        "rate": round(rate.value, 4) if rate.n else None,
         "passed": rate.passed,
         "n": rate.n,
-        "low": round(low, 4),
-        "high": round(high, 4),
+        "low": round(low, 4) if rate.n else None,
+        "high": round(high, 4) if rate.n else None,
         "infra_failed": rate.infra_failed,
         "unjudged": rate.unjudged,
     }

@@ -15,6 +15,7 @@ from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.learn.samples import clone_samples, grpo_samples
 from clickgrad.recipes.clone import clone
+from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.hosted import open_chat
 from clickgrad.recipes.wiring import load_torch, make_agent, prompt_builder
 from clickgrad.rollout.scheduler import Slot, fill_slots, player
@@ -33,7 +34,6 @@ def no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
         ("gpt-4o", [], "chat:gpt-4o needs a key: set OPENAI_API_KEY, or chat.url"),
         ("", ["chat.url=http://h/v1"], "names no model"),
         ("m", ["chat.url=nowhere"], "chat.url 'nowhere' is no address"),
-        ("m", ["chat.url=http://h/v1", "chat.reasoning=true", "evaluate.temperature=1.0"], "sends no temperature"),
     ],
 )
 def test_an_option_that_cannot_be_meant_is_named(model: str, settings: Sequence[str], reason: str) -> None:
@@ -41,6 +41,13 @@ def test_an_option_that_cannot_be_meant_is_named(model: str, settings: Sequence[
         open_chat(load_config(None, settings, "evaluate"), model)
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_temperature_that_would_not_be_sent_is_refused(tmp_path: Path) -> None:
+    settings = ["chat.url=http://h/v1", "chat.reasoning=true", "evaluate.temperature=1.0"]
+    with pytest.raises(UserError, match="sends no temperature"):
+        evaluate(load_config(None, settings, "evaluate"), "chat:m", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_explanation_of_an_unknown_kind_is_refused() -> None:

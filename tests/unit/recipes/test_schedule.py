@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -31,12 +32,12 @@ def test_an_epoch_repeats_no_task_and_the_next_has_another_order() -> None:
 
 
 def coming(records: dict[str, tuple[int, int]], curriculum: bool) -> list[str]:
-    tasks = [make_task(name) for name in ("hard", "half", "easy", "new")]
+    tasks = [replace(make_task(f"{name}.0"), template=name) for name in ("hard", "half", "easy", "new")]
     config = Config(reinforce=ReinforceSection(curriculum=curriculum))
-    return [task.id for _, task in islice(_coming(config, tasks, 0, records), 400)]
+    return [task.template for _, task in islice(_coming(config, tasks, 0, records), 400)]
 
 
-def test_a_curriculum_prefers_tasks_solved_half_of_the_time() -> None:
+def test_a_curriculum_prefers_templates_solved_half_of_the_time() -> None:
     records = {"hard": (0, 8), "half": (4, 8), "easy": (8, 8)}
     plain, chosen = Counter(coming(records, curriculum=False)), Counter(coming(records, curriculum=True))
     assert set(plain.values()) == {100}

@@ -67,6 +67,7 @@ def test_a_malformed_file_is_one_line_that_names_it(tmp_path: Path, content: byt
         TrajectoryFile(path).read()
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert path.read_bytes() == content
 
 
 def test_a_file_of_format_2_is_read_and_gone_on_with(file: TrajectoryFile) -> None:
@@ -96,7 +97,6 @@ def test_half_a_character_becomes_the_sign_for_one_and_the_file_stays_utf_8(file
     file.append(replace(FIRST, error="half: \ud83d, whole: \U0001f600"))
     assert [trajectory.error for trajectory in file.read()] == ["half: \ufffd, whole: \U0001f600"]
     assert "\U0001f600" in zstandard.decompress(file.path.read_bytes()).decode("utf-8")
-    assert path.read_bytes() == content
 
 
 # --- damage ---------------------------------------------------------------------------------------------------------

@@ -31,6 +31,12 @@ def with_thinking(config: Config) -> Config:
     return config.model_copy(update={"agent": config.agent.model_copy(update=options)})
 
 
+def settled(config: Config, *options: str) -> Config:
+    """These options of the agent are the study's own, whatever the policy is used to."""
+    own = {option: getattr(config.agent, option) for option in options}
+    return config.model_copy(update={"agent": config.agent.model_copy(update=own)})
+
+
 def refuse_own_format(config: Config) -> None:
     if config.agent.reply_format != "plain":
         raise UserError("agent.reply_format: this study sets it itself; leave it at plain")

@@ -9,11 +9,12 @@ from clickgrad.config import Config
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.run_folder import open_run
 from clickgrad.recipes.studies.folders import close_study, policy_folders
+from clickgrad.recipes.wiring import as_trained
 from clickgrad.report.studies import StudyReport
 
 
 def study_prompting(config: Config, policies: Sequence[str], run: Path) -> StudyReport:
     with open_run(run, config, "study prompting", ", ".join(policies)):
         for policy, folder in policy_folders(run, policies):
-            evaluate(config, policy, folder, policy)
+            evaluate(as_trained(config, policy), policy, folder, policy)
         return close_study(run)

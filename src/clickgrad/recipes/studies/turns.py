@@ -20,10 +20,11 @@ from clickgrad.errors import InfraError, UserError
 from clickgrad.recipes.demos import SESSIONS
 from clickgrad.recipes.display import stage
 from clickgrad.recipes.evaluate import evaluate
+from clickgrad.recipes.interrupts import run_async
 from clickgrad.recipes.judging import open_judge
 from clickgrad.recipes.run_folder import TRAJECTORIES, open_run
-from clickgrad.recipes.studies.folders import close_study, policy_folders
-from clickgrad.recipes.wiring import open_venue
+from clickgrad.recipes.studies.folders import close_study, policy_folders, settled
+from clickgrad.recipes.wiring import as_trained, open_venue
 from clickgrad.report.cuts import CUTS, KEPT, LOST, REPLAY, RULE, Cut, write_cuts
 from clickgrad.report.episodes import Episode, final_tries
 from clickgrad.report.metrics import timed
@@ -39,10 +40,11 @@ def study_turns(config: Config, policies: Sequence[str], run: Path) -> StudyRepo
     limits = _limits(config)
     with open_run(run, config, "study turns", ", ".join(policies)):
         for policy, folder in policy_folders(run, policies):
-            evaluate(config, policy, folder, f"{policy}, {limits[-1]} turns")
+            own = as_trained(settled(config, "max_turns"), policy)
+            evaluate(own, policy, folder, f"{policy}, {limits[-1]} turns")
             if not (folder / CUTS).exists():
                 with timed(folder, "cuts"):
-                    write_cuts(folder, _cut_all(config, _final(folder), limits))
+                    write_cuts(folder, _cut_all(own, _final(folder), limits))
         return close_study(run)
 
 
@@ -86,7 +88,7 @@ def _cut_all(config: Config, trajectories: Sequence[Trajectory], limits: Sequenc
             gate = asyncio.Semaphore(min(SESSIONS, config.rollout.concurrency))
             return await asyncio.gather(*(one(trajectory, unknown, gate) for trajectory, unknown in asked))
 
-        return cuts + [cut for found in runner.run(every()) for cut in found]
+        return cuts + [cut for found in run_async(runner, every()) for cut in found]
 
 
 def cut_by_rule(trajectory: Trajectory, limit: int) -> Cut | None:
