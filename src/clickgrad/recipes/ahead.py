@@ -40,6 +40,7 @@ class Ahead:
         self._moved = asyncio.Event()
         self._done: queue.SimpleQueue[Gathered | None] = queue.SimpleQueue()  # None when the thread has ended
         self._task: asyncio.Task[None] | None = None
+        self._left = False  # before the thread had begun there was no task to cancel
         self._thread = ThreadPoolExecutor(1, "rollouts")
 
     def __enter__(self) -> Self:
@@ -73,7 +74,7 @@ class Ahead:
     async def _produce(self) -> None:
         self._task = asyncio.current_task()
         progress = self._progress
-        while progress.step < self._last_step:
+        while progress.step < self._last_step and not self._left:
             while self._version < progress.step - self._lead:
                 self._moved.clear()
                 await self._moved.wait()
@@ -82,5 +83,6 @@ class Ahead:
             progress = gathered.after(progress)
 
     def _cancel(self) -> None:
+        self._left = True
         if self._task is not None:
             self._task.cancel()

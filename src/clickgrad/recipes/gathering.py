@@ -114,9 +114,9 @@ def has_contrast(group: Group) -> bool:
     return any(advantage is not None for advantage in group_advantages([member.reward for member in group]))
 
 
-def oldest_version(trajectory: Trajectory) -> int:
-    """Of the policy, among all its tokens."""
-    return min(turn.completion.policy_version for turn in trajectory.turns)
+def age(trajectory: Trajectory, version: int) -> int:
+    """How many versions the policy is past the oldest of the episode's tokens; one without replies has none."""
+    return max((version - turn.completion.policy_version for turn in trajectory.turns), default=0)
 
 
 # --- the order of tasks ---------------------------------------------------------------------------------------------

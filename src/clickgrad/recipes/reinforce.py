@@ -26,7 +26,7 @@ from clickgrad.learn.samples import grpo_samples
 from clickgrad.learn.step import StepFigures
 from clickgrad.recipes.ahead import Ahead
 from clickgrad.recipes.display import Ticker, stage
-from clickgrad.recipes.gathering import Gathered, gather, oldest_version
+from clickgrad.recipes.gathering import Gathered, age, gather
 from clickgrad.recipes.judging import training_tasks
 from clickgrad.recipes.parts import OpenRollouts, Rollouts, open_training
 from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
@@ -132,7 +132,7 @@ def _fresh_enough(gathered: Gathered, step: int, max_staleness: int) -> list[lis
     Sampling never runs further ahead than that; episodes found in the folder of a run that was allowed more may be.
     """
     return [
-        [member for member in group if not member.usable or step - 1 - oldest_version(member) <= max_staleness]
+        [member for member in group if not member.usable or age(member, step - 1) <= max_staleness]
         for group in gathered.kept
     ]
 
@@ -164,7 +164,7 @@ def _figures(step: int, gathered: Gathered, updates: Sequence[StepFigures]) -> d
     turns = [turn for trajectory in finished for turn in trajectory.turns]
     rate = success_rate(finished)
     shares = [success_rate(group) for group in gathered.groups]
-    ages = [step - 1 - oldest_version(trajectory) for trajectory in finished if trajectory.turns]
+    ages = [age(trajectory, step - 1) for trajectory in finished if trajectory.turns]
     return {
         "step": step,
         "success": rate.measured,

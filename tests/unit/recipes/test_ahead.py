@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import Context
+from typing import Any
 
 import pytest
 
-from clickgrad.errors import PolicyError
+from clickgrad.errors import InfraError, LearnError, PolicyError
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.recipes.ahead import Ahead
 from clickgrad.recipes.gathering import Gathered
@@ -88,3 +90,69 @@ def test_leaving_early_ends_the_episodes_under_way() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert ended == ["closed"]
+
+
+@pytest.mark.parametrize("lead", [0, 1, 3])
+def test_over_a_whole_run_sampling_is_always_as_far_ahead_as_it_may_and_never_further(lead: int) -> None:
+    """With the policy at version v, steps up to v + 1 + lead have begun: the oldest token is `lead` versions old."""
+    begun: list[int] = []
+    last = 6
+    with asyncio.Runner() as runner, Ahead(runner, gathering(begun), Progress(), last, lead) as ahead:
+        for version in range(last):
+            assert settled(begun) == list(range(1, min(last, version + 1 + lead) + 1))
+            assert ahead.take().tasks_taken == version + 1  # in order, each going on where the one before ended
+            ahead.policy_is_at(version + 1)
+    assert begun == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_was_sampled_before_something_went_wrong_is_still_learned_from() -> None:
+    async def gather_step(progress: Progress) -> Gathered:
+        if progress.step == 2:
+            raise PolicyError("no reply")
+        return empty(progress.tasks_taken + 1)
+
+    def learn(taken: list[int]) -> None:
+        with asyncio.Runner() as runner, Ahead(runner, gather_step, Progress(), last_step=9, lead=5) as ahead:
+            while True:
+                taken.append(ahead.take().tasks_taken)
+
+    taken: list[int] = []
+    with pytest.raises(PolicyError, match="no reply"):
+        learn(taken)
+    assert taken == [1, 2]
+
+
+def test_there_is_nothing_to_take_after_the_last_step() -> None:
+    with asyncio.Runner() as runner, Ahead(runner, gathering([]), Progress(), last_step=1, lead=0) as ahead:
+        ahead.take()
+        with pytest.raises(InfraError, match="no further step"):
+            ahead.take()
+
+
+def test_an_error_while_learning_comes_out_and_sampling_that_waits_for_the_policy_ends() -> None:
+    begun: list[int] = []
+
+    def learn() -> None:
+        with asyncio.Runner() as runner, Ahead(runner, gathering(begun), Progress(), last_step=4, lead=0) as ahead:
+            ahead.take()
+            settled(begun)
+            raise LearnError("not finite")
+
+    with pytest.raises(LearnError, match="not finite"):
+        learn()
+    assert begun == [1]
+
+
+class LateRunner(asyncio.Runner):  # type: ignore[misc]  # final for those who check types, not for those who run
+    """Its thread gets its turn only when somebody has already left."""
+
+    def run(self, coro: Coroutine[Any, Any, Any], *, context: Context | None = None) -> Any:
+        time.sleep(0.2)
+        return super().run(coro, context=context)
+
+
+def test_leaving_before_sampling_has_begun_ends_it_too() -> None:
+    begun: list[int] = []
+    with LateRunner() as runner, Ahead(runner, gathering(begun), Progress(), last_step=4, lead=0):
+        pass
+    assert begun == []
