@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import math
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -186,12 +187,74 @@ async def test_a_prompt_that_does_not_fit_is_a_token_limit(engine: TorchEngine) 
         await engine.complete(ask(prompt_ids(250)), Sampling(10))
 
 
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
 async def test_a_failing_model_fails_its_requests_and_the_engine_lives_on(
-    engine: TorchEngine, loaded: LoadedModel
+    engine: TorchEngine, loaded: LoadedModel, temperature: float
 ) -> None:
-    with pytest.raises(PolicyError, match="IndexError"):
-        await engine.complete(ask([5, 10_000_000, 5]), Sampling(4))
-    assert (await engine.complete(ask(prompt_ids(5)), Sampling(4))).ids
+    healthy = {name: value.clone() for name, value in loaded.model.state_dict().items()}
+    engine.swap_weights(lambda: loaded.model.model.norm.weight.fill_(math.nan), 1)
+    with pytest.raises(PolicyError, match=r"logprob nan|sampling: RuntimeError: .*nan"):
+        await engine.complete(ask(prompt_ids(5)), Sampling(4, temperature))
+    engine.swap_weights(lambda: loaded.model.load_state_dict(healthy), 2)
+    assert (await engine.complete(ask(prompt_ids(5)), Sampling(4, temperature))).policy_version == 2
+
+
+UNSERVABLE: dict[str, tuple[list[int], Sampling]] = {
+    "no tokens": ([], Sampling(4)),
+    "one token": ([5], Sampling(4)),
+    "an unknown token": ([5, 10_000_000, 5], Sampling(4)),
+    "an unknown last token": ([5, 5, 10_000_000], Sampling(4)),
+    "a token below zero": ([5, -1, 5], Sampling(4)),
+    "no room for a token": ([5, 5, 5], Sampling(0)),
+    "nothing to draw from": ([5, 5, 5], Sampling(4, top_p=0.0)),
+    "more room than there is memory": ([5, 5, 5], Sampling(10**14)),
+}
+
+
+@pytest.mark.parametrize("kind", UNSERVABLE)
+async def test_a_request_that_cannot_be_served_fails_alone(kind: str) -> None:
+    loaded = tiny_model(tiny_tokenizer(["some text"]), context_tokens=10**15)
+    engine = TorchEngine(loaded)
+    ids, sampling = UNSERVABLE[kind]
+    good = [prompt_ids(12, seed) for seed in range(4)]
+    before = [asyncio.create_task(engine.complete(ask(one), Sampling(120, seed=n))) for n, one in enumerate(good)]
+    await asyncio.sleep(0)
+    bad = asyncio.create_task(engine.complete(ask(ids), sampling))
+    await asyncio.sleep(0)
+    after = [asyncio.create_task(engine.complete(ask(one), Sampling(20, seed=n))) for n, one in enumerate(good)]
+    with pytest.raises(PolicyError):
+        await asyncio.wait_for(bad, 30)
+    for one, reply in zip(good * 2, await asyncio.wait_for(asyncio.gather(*before, *after), 30), strict=True):
+        assert worst_error(loaded, one, reply) < 1e-4
+    engine.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("thread", ["torch-engine", "torch-engine-reader"])
+async def test_when_a_thread_of_the_engine_ends_all_that_wait_are_told_at_once(
+    loaded: LoadedModel, thread: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ended by what no boundary holds back, raised in the forward pass of one of the two threads."""
+    engine = TorchEngine(loaded, max_rows=1)
+    waiting = [asyncio.create_task(engine.complete(ask(prompt_ids(9, n)), Sampling(240, seed=n))) for n in range(4)]
+    await asyncio.sleep(0.02)
+
+    def end(*_: object) -> None:
+        if threading.current_thread().name == thread:
+            raise SystemExit
+
+    loaded.model.register_forward_pre_hook(end)
+    waiting.append(asyncio.create_task(engine.complete(ask(prompt_ids(40, 99)), Sampling(4))))
+    ends = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 30)
+    told = f"the engine has ended: its thread {thread} is gone"
+    assert str(ends[-1]) == told
+    assert all(isinstance(one, Completion) or str(one) == told for one in ends)
+    assert told in caplog.text
+    with pytest.raises(PolicyError, match=told):
+        await engine.complete(ask(prompt_ids(5)), Sampling(4))
+    with pytest.raises(PolicyError, match=told):
+        engine.swap_weights(lambda: None, 1)
+    engine.close()
 
 
 async def test_closing_fails_whoever_is_read_drawn_or_waiting(loaded: LoadedModel) -> None:
