@@ -4,8 +4,9 @@ import asyncio
 import copy
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -144,23 +145,47 @@ async def test_new_weights_void_what_the_old_ones_computed(engine: TorchEngine, 
     assert worst_error(loaded, ids, after) < 1e-4
 
 
+@torch.no_grad()
+def mixed_logprobs(old: Any, new: Any, ids: list[int], reply: Sequence[int], by_old: int) -> list[float]:
+    """Of a reply whose first `by_old` tokens the old weights drew: the new ones go on from the old keys and values."""
+    read = [*ids, *reply[: by_old - 1]]
+    start = old(torch.tensor([read]), use_cache=True)
+    rest = new(torch.tensor([reply[by_old - 1 : -1]]), past_key_values=start.past_key_values, use_cache=True)
+    logits = torch.cat([start.logits[0, len(ids) - 1 :], rest.logits[0]])
+    return torch.log_softmax(logits, -1).gather(1, torch.tensor(reply)[:, None])[:, 0].tolist()  # type: ignore[no-any-return]
+
+
 async def test_weights_swapped_between_tokens_drop_no_request(engine: TorchEngine, loaded: LoadedModel) -> None:
-    """The tokens drawn before the swap have the old weights' logprobs, the reply carries the old version."""
+    """Tokens before the swap have the old weights' logprobs, those after it the new ones', the reply the old version."""
     ids = prompt_ids(12)
     old = copy.deepcopy(loaded.model)
+    drawn_by_three = 0
+
+    def count(_: object, __: object, given: dict[str, torch.Tensor], ___: object) -> None:
+        nonlocal drawn_by_three
+        drawn_by_three += given["input_ids"].shape == (3, 1)
+
+    hook = loaded.model.register_forward_hook(count, with_kwargs=True)
     under_way = [asyncio.create_task(engine.complete(ask(ids), Sampling(200, seed=n))) for n in range(3)]
+    while drawn_by_three < 5:
+        await asyncio.sleep(0.001)
 
     def change() -> None:
         for parameter in loaded.model.parameters():
             parameter.mul_(1.2)
 
-    await asyncio.sleep(0.05)
     engine.swap_weights(change, 3)
+    hook.remove()
     replies = [await task for task in under_way]
     assert {reply.policy_version for reply in replies} == {0}
     for reply in replies:
-        first = torch.log_softmax(old(torch.tensor([ids])).logits[0, -1], -1)[reply.ids[0]]
-        assert reply.logprobs[0] == pytest.approx(float(first.detach()), abs=1e-4)
+        by_old = mixed_logprobs(old, old, ids, reply.ids, len(reply.ids) // 2)
+        gaps = [abs(one - other) for one, other in zip(by_old, reply.logprobs, strict=True)]
+        swapped = next(place for place, gap in enumerate(gaps) if gap > 1e-3)
+        assert 5 <= swapped < len(reply.ids)
+        assert max(gaps[:swapped]) < 1e-4
+        expected = mixed_logprobs(old, loaded.model, ids, reply.ids, swapped)
+        assert reply.logprobs == pytest.approx(expected, abs=1e-4)
     after = await engine.complete(ask(ids), Sampling(8, seed=9))
     assert after.policy_version == 3
     assert worst_error(loaded, ids, after) < 1e-4
