@@ -26,8 +26,9 @@ from vllm_twins import FakeVllm, Reply, answer, choice, model_folder, served_mod
 
 from clickgrad.config import load_config
 from clickgrad.errors import PolicyError, TokenLimit, UserError
-from clickgrad.policy.vllm_engine import Push, VllmEngine
+from clickgrad.policy.vllm_engine import Kind, Push, VllmEngine
 from clickgrad.policy.vllm_server import VllmServer
+from clickgrad.recipes.sampling import start_server as start_server_of_run
 from clickgrad.recipes.wiring import open_policy
 from clickgrad.types import Completion, Finish, Observation, Prompt, Sampling
 
@@ -258,9 +259,14 @@ def test_a_kept_process_ends_with_its_owner_even_if_that_is_killed(tmp_path: Pat
     assert not alive
 
 
-def engine_on(urls: list[str], folder: Path | None = None) -> VllmEngine:
-    push = Push("full", lambda inside: None, folder) if folder else None
-    return VllmEngine(urls, served_model().tokenizer, push=push)
+def engine_on(urls: list[str], folder: Path | None = None, kind: Kind = "full", most_tokens: int = 0) -> VllmEngine:
+    push = Push(kind, lambda inside: None, folder) if folder else None
+    return VllmEngine(urls, served_model().tokenizer, push=push, most_tokens=most_tokens)
+
+
+async def until_queued(fake: FakeVllm, count: int) -> None:
+    while fake.queued < count:
+        await asyncio.sleep(0.005)
 
 
 GARBAGE: dict[str, Reply] = {
@@ -337,7 +343,7 @@ async def test_a_server_that_does_not_take_the_weights_is_left_out_until_it_does
             engine.swap_weights(lambda: None, 1)
             said = [await engine.complete(prompt(f"first-{number}"), Sampling(1)) for number in range(4)]
             assert {(one.ids, one.policy_version) for one in said} == {((8,), 1)}
-            assert "/resume" not in stubborn.calls, "half-loaded weights sample nothing"
+            assert (stubborn.calls[-1], stubborn.paused) == ("/resume", False)
             for number in range(4):
                 engine.forget(f"first-{number}")
             stubborn.takes_weights = True
@@ -350,6 +356,87 @@ async def test_a_server_that_does_not_take_the_weights_is_left_out_until_it_does
             assert engine.version == 2
         finally:
             engine.close()
+
+
+async def test_what_half_loaded_weights_sample_is_never_a_completion(tmp_path: Path) -> None:
+    """The server goes on after the failure, so nobody waits for ever; what it was answering is asked elsewhere."""
+    stubborn, good = FakeVllm(7), FakeVllm(8)
+    with serving(stubborn, good) as urls:
+        engine, alone = engine_on(urls, tmp_path), engine_on(urls[:1], tmp_path)
+        try:
+            for one in (engine, alone):
+                one.swap_weights(lambda: None, 1)
+            stubborn.takes_weights, stubborn.busy = False, True
+            under_way = [asyncio.create_task(one.complete(prompt(), Sampling(1))) for one in (engine, alone)]
+            await until_queued(stubborn, 2)
+            await asyncio.to_thread(engine.swap_weights, lambda: None, 2)
+            with pytest.raises(PolicyError, match=r"no vLLM server took the weights of version 2: .*out of memory"):
+                await asyncio.to_thread(alone.swap_weights, lambda: None, 2)
+            stubborn.busy = False
+            said = await asyncio.wait_for(under_way[0], 30)
+            assert (said.ids, said.policy_version) == ((8,), 2)
+            with pytest.raises(PolicyError, match="failed to load weights while it was answering"):
+                await asyncio.wait_for(under_way[1], 30)
+        finally:
+            engine.close()
+            alone.close()
+
+
+async def test_a_server_that_cannot_be_resumed_is_told_with_what_came_first(tmp_path: Path) -> None:
+    fake = FakeVllm()
+    with serving(fake) as urls:
+        engine = engine_on(urls, tmp_path)
+        fake.takes_weights = fake.resumes = False
+        with pytest.raises(PolicyError, match=r"out of memory; and it may still be paused: .*/resume: status 500"):
+            engine.swap_weights(lambda: None, 1)
+        fake.resumes = True
+        engine.close()
+        assert not fake.paused, "a last try, on closing"
+
+
+def token_of_adapter(fake: FakeVllm, body: dict[str, Any]) -> Response:
+    """Adapters are called version-<n>-...: the token is 100 + n, the label the server's as it is now."""
+    version = int(body["model"].split("-")[1])
+    return answer(choice([100 + version] * body["sampling_params"]["max_tokens"], fake.label))
+
+
+@pytest.mark.parametrize("takes", [True, False])
+async def test_a_request_queued_with_an_adapter_carries_that_adapters_version(tmp_path: Path, takes: bool) -> None:
+    fake = FakeVllm(reply=token_of_adapter)
+    with serving(fake) as urls:
+        engine = engine_on(urls, tmp_path, "adapter")
+        try:
+            engine.swap_weights(lambda: None, 1)
+            fake.busy, fake.takes_weights = True, takes
+            queued = asyncio.create_task(engine.complete(prompt("queued"), Sampling(1)))
+            await until_queued(fake, 1)
+            pushed = asyncio.create_task(asyncio.to_thread(engine.swap_weights, lambda: None, 2))
+            await asyncio.wait([pushed])
+            assert (pushed.exception() is None) == takes
+            fake.busy = False
+            said = await asyncio.wait_for(queued, 30)
+            assert (said.ids, said.policy_version) == ((101,), 1)
+            if takes:
+                said = await engine.complete(prompt("new"), Sampling(1))
+                assert (said.ids, said.policy_version) == ((102,), 2)
+        finally:
+            engine.close()
+
+
+async def test_the_users_context_is_kept_with_vllm(tmp_path: Path) -> None:
+    with serving(FakeVllm()) as urls:
+        config = load_config(None, ["model.context_tokens=512"], "evaluate")
+        with (
+            open_policy(f"vllm:{urls[0]}", config) as (policy, _),
+            pytest.raises(TokenLimit, match="510 tokens and a reply of 3 exceed the context of 512"),
+        ):
+            await policy.complete(prompt(length=510), Sampling(3))
+        with pytest.raises(UserError, match=r"model.context_tokens=1025: vllm:.* has a context of 1024"):
+            engine_on(urls, most_tokens=1025)
+    options = ["model.context_tokens=512", "reinforce.engine=vllm"]
+    command = start_server_of_run(load_config(None, options, "reinforce"), str(model_folder()), tmp_path / "log").command
+    assert command[command.index("--max-model-len") + 1] == "512"
+    assert "--max-model-len" not in VllmServer(str(model_folder()), tmp_path / "log", dtype="float32").command
 
 
 async def test_what_the_engine_cannot_do_exactly_it_refuses() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import importlib.util
 import tempfile
@@ -84,6 +85,10 @@ class FakeVllm:
         self.label = "default"
         self.raw_logprobs = False
         self.takes_weights = True
+        self.resumes = True
+        self.paused = False
+        self.busy = False  # with others: requests are queued
+        self.queued = 0
         self.asked = 0
         self.calls: list[str] = []
         self.url = ""
@@ -100,18 +105,28 @@ class FakeVllm:
             content = {"token_id": 7, "logprob": top, "top_logprobs": [{"token_id": 7, "logprob": top}]}
             return answer(choice([7], logprobs={"content": [content]}))
         self.asked += 1
+        self.queued += 1
+        while self.paused or self.busy:
+            await asyncio.sleep(0.005)
+        self.queued -= 1
         return self.reply(self, body)
 
     async def control(self, request: Request) -> Response:
         self.calls.append(request.url.path)
-        if request.url.path == "/collective_rpc" and not self.takes_weights:
-            return PlainTextResponse("out of memory", 500)
-        if request.url.path == "/update_weight_version":
-            self.label = (await request.json())["new_version"]
+        match request.url.path:
+            case "/resume" if not self.resumes:
+                return PlainTextResponse("hung", 500)
+            case "/pause" | "/resume" as path:
+                self.paused = path == "/pause"
+            case "/collective_rpc" | "/v1/load_lora_adapter" if not self.takes_weights:
+                return PlainTextResponse("out of memory", 500)
+            case "/update_weight_version":
+                self.label = (await request.json())["new_version"]
         return JSONResponse({"success": True})
 
 
 PUSHING = ("/pause", "/collective_rpc", "/reset_prefix_cache", "/update_weight_version", "/resume")
+ADAPTERS = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
 
 
 @contextmanager
@@ -119,7 +134,7 @@ def serving(*fakes: FakeVllm) -> Iterator[list[str]]:
     servers = []
     for fake in fakes:
         routes = [Route("/v1/models", fake.models), Route("/inference/v1/generate", fake.generate, methods=["POST"])]
-        routes += [Route(path, fake.control, methods=["POST"]) for path in PUSHING]
+        routes += [Route(path, fake.control, methods=["POST"]) for path in PUSHING + ADAPTERS]
         servers.append(ThreadedServer(Starlette(routes=routes)))
         servers[-1].start()
         fake.url = f"http://{servers[-1].address}"

@@ -73,8 +73,10 @@ class Trainee:
         layers = self.model.get_decoder().layers
         for layer in layers:
             layer.training = self._recompute
+        device = device_of(self.model).type
         try:
-            with torch.autocast(device_of(self.model).type, torch.bfloat16, enabled=self._autocast):
+            # Without the cache of rounded weights: it lives until the block ends, and would outlive an optimizer step.
+            with torch.autocast(device, torch.bfloat16, enabled=self._autocast, cache_enabled=False):
                 yield
         finally:
             for layer in layers:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar, TypeVarTuple
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -21,28 +23,35 @@ class EngineThread:
         self._portal: BlockingPortal | None = self._open.__enter__()
 
     async def run(self, work: Callable[[*Arguments], Awaitable[Result]], *arguments: *Arguments) -> Result:
-        """Asked from another loop. PolicyError when the engine is closed, before or meanwhile."""
+        """Asked from another loop. PolicyError when the engine is closed or its thread ends, before or meanwhile."""
         try:
-            return await asyncio.wrap_future(self._living().start_task_soon(work, *arguments))
+            return await asyncio.wrap_future(self._begin(work, *arguments))
         except asyncio.CancelledError:
             asking = asyncio.current_task()
-            if self._portal is None and asking and not asking.cancelling():
-                raise PolicyError(f"the {self._name} was closed") from None
+            if asking and not asking.cancelling():
+                ended = "was closed" if self._portal is None else "has ended: its thread is gone"
+                raise PolicyError(f"the {self._name} {ended}") from None
             raise
 
     def call(self, work: Callable[[*Arguments], Awaitable[Result]], *arguments: *Arguments) -> Result:
         """Asked from a thread without a loop, which waits."""
-        return self._living().call(work, *arguments)
+        return self._begin(work, *arguments).result()
 
     def close(self, last: Callable[[], Awaitable[None]]) -> None:
         """Do `last`, cancel what is under way, end. Idempotent."""
         if self._portal is not None:
             portal, self._portal = self._portal, None
-            portal.call(last)
-            portal.start_task_soon(portal.stop, True)
+            with suppress(RuntimeError):  # its thread has ended already
+                portal.call(last)
+                portal.start_task_soon(portal.stop, True)
             self._open.__exit__(None, None, None)
 
-    def _living(self) -> BlockingPortal:
+    def _begin(
+        self, work: Callable[[*Arguments], Awaitable[Result]], *arguments: *Arguments
+    ) -> concurrent.futures.Future[Result]:
         if self._portal is None:
             raise PolicyError(f"the {self._name} is closed")
-        return self._portal
+        try:
+            return self._portal.start_task_soon(work, *arguments)
+        except RuntimeError as error:
+            raise PolicyError(f"the {self._name} has ended: {error}") from error

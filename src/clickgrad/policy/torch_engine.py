@@ -4,18 +4,22 @@ Two threads use the model while requests are live: one reads prompts, the other 
 read. Side by side they keep the cores busier than one after the other, above all where a browser wants its share. A
 request joins the running batch at the next token; prompts that begin alike share the computed beginning
 (`kv.PrefixStore`), so a group pays for its first page once.
+
+A request that cannot be served fails alone. When a thread ends, whatever the reason, all that wait are told at once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from math import log
+from math import isfinite, log
 from typing import Any
 
 import torch
@@ -31,8 +35,10 @@ from clickgrad.types import Completion, Finish, Prompt, Sampling
 CLOSE_TIMEOUT_S = 30.0
 SWAP_TIMEOUT_S = 300.0  # a long prompt may have to be read first
 
+logger = logging.getLogger(__name__)
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, eq=False)
 class Request:
     ids: tuple[int, ...]
     sampling: Sampling
@@ -47,15 +53,23 @@ class Request:
 
     def settle(self, result: Completion | PolicyError) -> None:
         """Called on a thread of the engine; a future that was cancelled or a loop that is gone wants nothing."""
-        if not self.loop.is_closed():
+        with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(_settle, self.future, result)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Swap:
     change: Callable[[], None]
     version: int
     done: Future[None] = field(default_factory=Future)
+
+    def settle(self, error: PolicyError | None = None) -> None:
+        if self.done.done():
+            return
+        if error is None:
+            self.done.set_result(None)
+        else:
+            self.done.set_exception(error)
 
 
 class _Wake:
@@ -95,26 +109,28 @@ class TorchEngine:
         self._swaps: queue.SimpleQueue[_Swap] = queue.SimpleQueue()
         self._reading = threading.Lock()  # held while a prompt is read, and while weights change
         self._closing = False
+        self._waiting: set[Request | _Swap] = set()  # for the threads to settle
+        self._ended: PolicyError | None = None  # why nothing is taken in any more
+        self._ending = threading.Lock()  # held by who begins to wait, and while the waiting are told of an end
         self._threads = threads or torch.get_num_threads()
         self._live: list[Request] = []
         self._rows = RowCache()
         self._prefixes = PrefixStore(cache_tokens)
         self._packed = PackedLinears(loaded.model, int8)
         self._read_s = self._draw_s = 0.0
-        self._reader = threading.Thread(target=self._read_prompts, name="torch-engine-reader", daemon=True)
-        self._reader.start()
-        self._thread = threading.Thread(target=self._serve, name="torch-engine", daemon=True)
-        self._thread.start()
+        self._reader = self._start(self._read_prompts, "torch-engine-reader")
+        self._thread = self._start(self._serve, "torch-engine")
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
         refuse_too_long(prompt, sampling, self._loaded.context_tokens)
-        if not self._thread.is_alive():
-            raise PolicyError("the engine is closed")
+        self._refuse_unreadable(prompt, sampling)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Completion] = loop.create_future()
         generator = torch.Generator(device_of(self._loaded.model)).manual_seed(sampling.seed)
-        self._arrivals.put(Request(prompt.ids, sampling, loop, future, generator))
-        return await future
+        request = Request(prompt.ids, sampling, loop, future, generator)
+        with self._wait_for(request):
+            self._arrivals.put(request)
+            return await future
 
     def forget(self, episode: str) -> None:
         """Nothing is kept by episode: prefixes age out by use."""
@@ -125,9 +141,13 @@ class TorchEngine:
         Each token's logprob is that of the weights it was drawn with; a completion carries the oldest version.
         """
         swap = _Swap(change, version)
-        self._swaps.put(swap)
-        self._read.put(_Wake())
-        swap.done.result(SWAP_TIMEOUT_S)
+        with self._wait_for(swap):
+            self._swaps.put(swap)
+            self._read.put(_Wake())
+            try:
+                swap.done.result(SWAP_TIMEOUT_S)
+            except TimeoutError:
+                raise PolicyError(f"the engine took no new weights within {SWAP_TIMEOUT_S:.0f} s") from None
 
     @property
     def cache_hit_share(self) -> float:
@@ -143,31 +163,81 @@ class TorchEngine:
     def close(self) -> None:
         self._closing = True
         self._arrivals.put(None)
-        self._thread.join(CLOSE_TIMEOUT_S)
-        if not self._thread.is_alive():
+        for thread in (self._reader, self._thread):
+            thread.join(CLOSE_TIMEOUT_S)
+        self._end(PolicyError("the engine was closed"))
+        if not (self._reader.is_alive() or self._thread.is_alive()):
             self._packed.release()
+
+    def _refuse_unreadable(self, prompt: Prompt, sampling: Sampling) -> None:
+        """What would fail inside of a batch, with all its neighbours. On a GPU it would be the end of the process."""
+        known = self._loaded.model.get_input_embeddings().num_embeddings
+        if len(prompt.ids) < 2 or min(prompt.ids) < 0 or max(prompt.ids) >= known:
+            raise PolicyError(f"a prompt is two ids or more, all of them below {known}: {prompt.ids[-8:]}")
+        if sampling.max_new_tokens < 1:
+            raise PolicyError(f"a reply of {sampling.max_new_tokens} tokens cannot be sampled")
+
+    # --- its threads ---
+
+    def _start(self, work: Callable[[], None], name: str) -> threading.Thread:
+        thread = threading.Thread(target=self._run, args=(work, name), name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def _run(self, work: Callable[[], None], name: str) -> None:
+        """However the work ends, nobody goes on waiting for it."""
+        reason = PolicyError(f"the engine has ended: its thread {name} is gone")
+        try:
+            with boundary(PolicyError, f"the engine has ended: {name}"):
+                with torch.inference_mode(), on_device_of(self._loaded.model):
+                    work()
+                reason = PolicyError("the engine was closed")
+        except PolicyError as error:
+            reason = error
+        finally:
+            if not self._closing:
+                logger.error("%s", reason)
+            self._end(reason)
+            self._arrivals.put(None)  # the other thread ends as well
+            self._read.put(None)
+
+    @contextmanager
+    def _wait_for(self, what: Request | _Swap) -> Iterator[None]:
+        with self._ending:
+            if self._ended is not None:
+                raise PolicyError(str(self._ended))
+            self._waiting.add(what)
+        try:
+            yield
+        finally:
+            self._waiting.discard(what)
+
+    def _end(self, reason: PolicyError) -> None:
+        """Take in nothing more, and tell all that wait. The first reason stays."""
+        with self._ending:
+            self._ended = self._ended or reason
+            for waiting in self._waiting.copy():
+                waiting.settle(self._ended)
 
     # --- the thread that reads ---
 
     def _read_prompts(self) -> None:
-        with torch.inference_mode(), on_device_of(self._loaded.model):
-            while (request := self._arrivals.get()) is not None:
-                if request.future.cancelled():
-                    continue
-                if self._closing:
-                    request.settle(PolicyError("the engine was closed"))
-                    continue
-                started = time.perf_counter()
-                self._share_cores(beside=bool(self._live))
-                try:
-                    with self._reading, boundary(PolicyError, "reading the prompt"):
-                        self._prefill(request)
-                except PolicyError as error:
-                    request.settle(error)
-                else:
-                    self._read.put(request)
-                self._read_s += time.perf_counter() - started
-        self._read.put(None)
+        while (request := self._arrivals.get()) is not None:
+            if request.future.cancelled():
+                continue
+            if self._closing:
+                request.settle(PolicyError("the engine was closed"))
+                continue
+            started = time.perf_counter()
+            self._share_cores(beside=bool(self._live))
+            try:
+                with self._reading, boundary(PolicyError, "reading the prompt"):
+                    self._prefill(request)
+            except PolicyError as error:
+                request.settle(error)
+            else:
+                self._read.put(request)
+            self._read_s += time.perf_counter() - started
 
     def _prefill(self, request: Request) -> None:
         """Compute all of the prompt but its last token, which joins the next decode: a known prompt costs nothing."""
@@ -189,15 +259,14 @@ class TorchEngine:
     # --- the thread that draws ---
 
     def _serve(self) -> None:
-        with torch.inference_mode(), on_device_of(self._loaded.model):
-            while self._admit():
-                started = time.perf_counter()
-                try:
-                    with boundary(PolicyError, "sampling"):
-                        self._decode()
-                except PolicyError as error:
-                    self._fail_all(error)
-                self._draw_s += time.perf_counter() - started
+        while self._admit():
+            started = time.perf_counter()
+            try:
+                with boundary(PolicyError, "sampling"):
+                    self._decode()
+            except PolicyError as error:
+                self._fail_all(error)
+            self._draw_s += time.perf_counter() - started
 
     def _admit(self) -> bool:
         """Take in what has been read, as far as rows allow; wait when there is nothing else to do. False: closed."""
@@ -214,24 +283,29 @@ class TorchEngine:
                 return False
             if isinstance(request, _Wake) or request.future.cancelled():
                 continue
-            self._rows.add(request.read, request.sampling.max_new_tokens + 1)
+            try:
+                with boundary(PolicyError, "making room for the reply"):
+                    self._rows.add(request.read, request.sampling.max_new_tokens + 1)
+            except PolicyError as error:
+                request.settle(error)
+            else:
+                self._live.append(request)
             request.read = []
-            self._live.append(request)
 
     def _apply_swaps(self) -> None:
         while not self._swaps.empty():
             swap = self._swaps.get()
             with self._reading:
+                self._prefixes.clear()  # the old weights computed them
                 try:
                     with boundary(PolicyError, "putting new weights in place"):
                         swap.change()
                         self._packed.refresh()
                 except PolicyError as error:
-                    swap.done.set_exception(error)
+                    swap.settle(error)
                     continue
-                self._prefixes.clear()  # the old weights computed them
                 self.version = swap.version
-            swap.done.set_result(None)
+            swap.settle()
 
     def _fail_all(self, error: PolicyError) -> None:
         for request in self._live:
@@ -251,11 +325,19 @@ class TorchEngine:
         positions = torch.tensor(self._rows.lengths)[:, None]
         logits = self._forward(newest, positions, self._rows.mask(), self._rows)
         self._rows.advance()
-        self._choose(logits)
+        temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in self._live])
+        logprobs = torch.log_softmax(logits / temperatures[:, None], -1)
         for row in reversed(range(len(self._live))):
-            if self._is_complete(self._live[row]):
-                self._finish(self._live[row])
+            request = self._live[row]
+            reply: Completion | PolicyError | None
+            try:
+                with boundary(PolicyError, "sampling"):
+                    reply = self._next_token(request, logprobs[row])
+            except PolicyError as error:
+                reply = error
+            if reply is not None:
                 self._drop(row)
+                request.settle(reply)
 
     def _drop(self, row: int) -> None:
         self._rows.remove(row)
@@ -274,26 +356,22 @@ class TorchEngine:
         )
         return output.logits[:, -1].float()  # type: ignore[no-any-return]
 
-    def _choose(self, logits: torch.Tensor) -> None:
-        temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in self._live])
-        logprobs = torch.log_softmax(logits / temperatures[:, None], -1)
-        for row, request in enumerate(self._live):
-            token, share = _draw(logprobs[row], request)
-            request.sampled.append(token)
-            request.logprobs.append(float(logprobs[row, token]))
-            request.drawn_logprobs.append(request.logprobs[-1] - log(share))
-
-    def _is_complete(self, request: Request) -> bool:
-        full = len(request.sampled) == request.sampling.max_new_tokens
-        return full or request.sampled[-1] in self._loaded.tokenizer.end_ids
-
-    def _finish(self, request: Request) -> None:
-        stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids
+    def _next_token(self, request: Request, logprobs: torch.Tensor) -> Completion | None:
+        """Draw it; returns the reply when that was the last one."""
+        token, share = _draw(logprobs, request)
+        logprob = float(logprobs[token])
+        if not isfinite(logprob):
+            raise PolicyError(f"the model gives a token the logprob {logprob}: its weights or its inputs are not finite")
+        request.sampled.append(token)
+        request.logprobs.append(logprob)
+        request.drawn_logprobs.append(logprob - log(share))
+        stopped = token in self._loaded.tokenizer.end_ids
+        if not stopped and len(request.sampled) < request.sampling.max_new_tokens:
+            return None
         text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
         finish = Finish.STOP if stopped else Finish.LENGTH
         drawn = tuple(request.drawn_logprobs) if request.sampling.top_p < 1 and request.sampling.temperature else None
-        ids, logprobs = tuple(request.sampled), tuple(request.logprobs)
-        request.settle(Completion(text, ids, logprobs, finish, request.version, drawn))
+        return Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, request.version, drawn)
 
 
 def _draw(logprobs: torch.Tensor, request: Request) -> tuple[int, float]:

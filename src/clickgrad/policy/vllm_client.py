@@ -49,6 +49,7 @@ class Answer:
 class VllmClient:
     def __init__(self, url: str, http: httpx.AsyncClient) -> None:
         self.url = url.rstrip("/")
+        self.paused = False  # by us
         self._http = http
 
     async def served(self) -> Served:
@@ -86,16 +87,28 @@ class VllmClient:
     async def renew(self, load: Callable[[], Awaitable[None]], version: int) -> None:
         """Hold everything, `load`, forget what the old weights computed, label the new ones, go on.
 
-        Requests under way go on under the new weights, their keys and values computed anew. Another way for weights to
+        The server goes on after a failure as well: who waits for it must not wait for ever. Requests under way go on under the new weights, their keys and values computed anew. Another way for weights to
         travel (NCCL: /init_weight_transfer_engine and /update_weights) is another `load`.
         """
-        await self._send("POST", "/pause", query={"mode": "keep"})
-        await load()
-        reset = await self._send("POST", "/reset_prefix_cache", query={"reset_running_requests": "true"})
-        if reset != {"success": True}:
-            raise ServerDown(f"{self.url} kept what the old weights computed: {reset}")
-        await self._send("POST", "/update_weight_version", {"new_version": str(version)})
+        self.paused = True  # even if there is no answer: the server may have heard
+        try:
+            await self._send("POST", "/pause", query={"mode": "keep"})
+            await load()
+            reset = await self._send("POST", "/reset_prefix_cache", query={"reset_running_requests": "true"})
+            if reset != {"success": True}:
+                raise ServerDown(f"{self.url} kept what the old weights computed: {reset}")
+            await self._send("POST", "/update_weight_version", {"new_version": str(version)})
+        except (PolicyError, UserError) as error:
+            try:
+                await self.resume()
+            except (PolicyError, UserError) as second:
+                raise ServerDown(f"{error}; and it may still be paused: {second}") from error
+            raise
+        await self.resume()
+
+    async def resume(self) -> None:
         await self._send("POST", "/resume")
+        self.paused = False
 
     async def load_weights(self, folder: Path) -> None:
         """From a transformers folder that the server can read (`vllm_worker`), into the weights in place."""

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -50,6 +50,8 @@ class _Server:
     model: str = ""
     adapters: tuple[str, ...] = ()
     version: int | None = 0  # None: it may have other weights than the policy, until the next push
+    labelled: bool = False  # it was given weights, and says which ones drew a token
+    half_loads: int = 0  # pushes that failed: what it was answering then is nobody's
     failed_at: float = NEVER
 
     @property
@@ -65,27 +67,37 @@ class VllmEngine:
         *,
         name: str | None = None,
         push: Push | None = None,
+        most_tokens: int = 0,
     ) -> None:
-        """Without a tokenizer, that of the model which the servers say they serve."""
+        """Without a tokenizer, that of the model which the servers say they serve.
+
+        `most_tokens` of a prompt and its reply, where the user wants fewer than the servers can; 0 is all they can.
+        """
         for url in urls or [""]:
             if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
                 raise UserError(f"vllm:{url} names no server: write it as vllm:http://127.0.0.1:8000[,<url>...]")
         self.name = name or f"vllm:{','.join(urls)}"
         self.version = 0
         self._push = push
-        self._pushed = False
+        self._servers: list[_Server] = []
+        self._http: httpx.AsyncClient | None = None
         self._homes: dict[str, _Server] = {}  # by episode
         self._asked_tokens = self._hit_tokens = 0
         self._thread = EngineThread("vLLM engine")
         try:
-            self._served = self._thread.call(self._connect, urls)
-            self.tokenizer = tokenizer or load_tokenizer(self._served.root)
+            served = self._thread.call(self._connect, urls)
+            if most_tokens > served.context_tokens:
+                raise UserError(
+                    f"model.context_tokens={most_tokens}: {self.name} has a context of {served.context_tokens}"
+                )
+            self._context_tokens = most_tokens or served.context_tokens
+            self.tokenizer = tokenizer or load_tokenizer(served.root)
         except BaseException:
             self.close()
             raise
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
-        refuse_too_long(prompt, sampling, self._served.context_tokens)
+        refuse_too_long(prompt, sampling, self._context_tokens)
         if sampling.top_p < 1 and sampling.temperature:
             raise UserError("vLLM gives no logprobs of the whole distribution when top_p is below 1: leave it at 1")
         return await self._thread.run(self._reply, prompt, sampling)
@@ -139,7 +151,11 @@ class VllmEngine:
         return found[0]
 
     async def _hang_up(self) -> None:
-        if hasattr(self, "_http"):
+        for server in self._servers:
+            if server.client.paused:  # closed in the middle of a push
+                with suppress(PolicyError, UserError):
+                    await server.client.resume()
+        if self._http is not None:
             await self._http.aclose()
 
     async def _reply(self, prompt: Prompt, sampling: Sampling) -> Completion:
@@ -147,13 +163,16 @@ class VllmEngine:
         failure = PolicyError("every vLLM server has lost the policy's weights")
         while len(tried) < MOST_SERVERS_TRIED and (server := self._home(prompt.episode, tried)):
             tried.append(server)
-            sent_at = server.version or 0
+            sent = replace(server)  # as it is now: it may be given new weights meanwhile
             try:
-                answer = await server.client.generate(server.model, prompt.ids, sampling, self.tokenizer.end_ids)
-                version = self._version_of(server, answer, sent_at)
+                answer = await server.client.generate(sent.model, prompt.ids, sampling, self.tokenizer.end_ids)
+                version = self._version_of(sent, answer)
             except ServerDown as error:
                 failure = error
                 self._note_failure(server)
+                continue
+            if server.half_loads > sent.half_loads:
+                failure = ServerDown(f"{server.client.url} failed to load weights while it was answering")
                 continue
             self._asked_tokens += answer.prompt_tokens
             self._hit_tokens += answer.cached_tokens
@@ -173,15 +192,17 @@ class VllmEngine:
 
     def _note_failure(self, server: _Server) -> None:
         server.failed_at = time.monotonic()
-        if self._pushed:
+        if server.labelled:
             server.version = None  # if it comes back, then with the weights it was started with
 
-    def _version_of(self, server: _Server, answer: Answer, sent_at: int) -> int:
+    def _version_of(self, sent: _Server, answer: Answer) -> int:
         """The oldest among the tokens. A server that was started anew in between shows by its label."""
-        if not self._pushed:
+        if not sent.labelled or sent.version is None:
             return 0
-        if not answer.labels or not all(label.isdecimal() and int(label) >= sent_at for label in answer.labels):
-            raise ServerDown(f"{server.client.url} has weights {answer.labels} instead of version {sent_at}")
+        if not answer.labels or not all(label.isdecimal() and int(label) >= sent.version for label in answer.labels):
+            raise ServerDown(f"{sent.client.url} has weights {answer.labels} instead of version {sent.version}")
+        if sent.adapters:
+            return sent.version  # a request keeps the adapter it names, whatever the server's label is when it is drawn
         return min(int(label) for label in answer.labels)
 
     def _completion(self, answer: Answer, version: int) -> Completion:
@@ -196,7 +217,7 @@ class VllmEngine:
             raise PolicyError(f"no vLLM server took the weights of version {version}: {failed[0]}")
         for error in failed:
             logger.warning("a vLLM server is left out until the next push: %s", error)
-        self._pushed, self.version = True, version
+        self.version = version
 
     async def _push_to(self, server: _Server, kind: Kind, folder: Path, version: int) -> Exception | None:
         client, name = server.client, folder.name
@@ -205,18 +226,19 @@ class VllmEngine:
                 await client.renew(lambda: client.load_weights(folder), version)
             else:
                 await client.renew(lambda: client.load_adapter(name, folder), version)
-                server.model = name
-                await self._keep_last_two(server, name)
         except (PolicyError, UserError) as error:
             server.version, server.failed_at = None, time.monotonic()
+            server.half_loads += kind == "full"  # an adapter that was not loaded changes no other
             return error
-        server.version, server.failed_at = version, NEVER
+        server.version, server.labelled, server.failed_at = version, True, NEVER
+        if kind == "adapter":
+            server.model, server.adapters = name, (*server.adapters, name)
+            await self._keep_last_two(server)
         return None
 
-    async def _keep_last_two(self, server: _Server, newest: str) -> None:
+    async def _keep_last_two(self, server: _Server) -> None:
         """The one before the newest may still be answering."""
-        names = (*server.adapters, newest)
-        server.adapters = names[-2:]
-        for name in names[:-2]:
+        gone, server.adapters = server.adapters[:-2], server.adapters[-2:]
+        for name in gone:
             with suppress(ServerDown):
                 await server.client.unload_adapter(name)

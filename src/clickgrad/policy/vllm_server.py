@@ -44,15 +44,19 @@ class VllmServer:
         *,
         dtype: Literal["float32", "bfloat16"],
         lora_rank: int = 0,
+        context_tokens: int = 0,
         options: Sequence[str] = (),
         ready_s: float = READY_TIMEOUT_S,
         tell: Callable[[str], None] = lambda note: None,
     ) -> None:
-        """`options` are further words of the server's command line; `tell` hears how the start goes on."""
+        """`context_tokens` of 0: all that the model can read.
+
+        `options` are further words of the server's command line; `tell` hears how the start goes on.
+        """
         self._port = _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
-        self._command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", model]
-        self._command += [*_always(self._port, dtype), *_for_adapters(lora_rank), *options]
+        self.command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", model]
+        self.command += [*_always(self._port, dtype), *_for_adapters(lora_rank), *_context(context_tokens), *options]
         self._log = log
         self._ready_s = ready_s
         self._tell = tell
@@ -64,7 +68,7 @@ class VllmServer:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("wb") as log:
             self._keeper = subprocess.Popen(
-                [sys.executable, "-m", "clickgrad.policy.vllm_server", *self._command],
+                [sys.executable, "-m", "clickgrad.policy.vllm_server", *self.command],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -137,6 +141,10 @@ def _for_adapters(rank: int) -> list[str]:
     sizes = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # those vLLM has room for
     room = next((size for size in sizes if size >= rank), rank)
     return ["--enable-lora", "--max-lora-rank", str(room), "--max-loras", "2"]
+
+
+def _context(tokens: int) -> list[str]:
+    return ["--max-model-len", str(tokens)] if tokens else []
 
 
 def _environment() -> dict[str, str]:

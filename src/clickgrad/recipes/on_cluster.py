@@ -173,7 +173,8 @@ def _host_vllm(apprentice: Apprentice) -> Iterator[HostedEngine]:
     with TemporaryDirectory(prefix="clickgrad-engine-") as scratch:
         push = Push("adapter" if config.lora.rank else "full", save, Path(scratch) / "pushed")
         with start_server(config, apprentice.start, Path(scratch) / SERVER_LOG) as server:
-            engine = VllmEngine([server.url], name=f"vllm:{apprentice.start}", push=push)
+            most_tokens, name = config.model.context_tokens, f"vllm:{apprentice.start}"
+            engine = VllmEngine([server.url], name=name, push=push, most_tokens=most_tokens)
 
             def take(files: dict[str, bytes], version: int) -> None:
                 engine.swap_weights(lambda: newest.update(files), version)

@@ -65,7 +65,8 @@ def _open_vllm(config: Config, learner: LocalLearner, start: str, run: Path) -> 
     push = Push("adapter" if config.lora.rank else "full", learner.save_for_sampling, run / PUSHED)
     with ExitStack() as stack:
         urls = config.reinforce.servers or [stack.enter_context(start_server(config, start, run / SERVER_LOG)).url]
-        yield VllmEngine(urls, learner.tokenizer, name=f"vllm:{start}", push=push)
+        most_tokens = config.model.context_tokens
+        yield VllmEngine(urls, learner.tokenizer, name=f"vllm:{start}", push=push, most_tokens=most_tokens)
 
 
 def start_server(config: Config, start: str, log: Path) -> VllmServer:
@@ -86,6 +87,7 @@ def start_server(config: Config, start: str, log: Path) -> VllmServer:
         log,
         dtype="bfloat16" if on_gpu else "float32",
         lora_rank=config.lora.rank,
+        context_tokens=config.model.context_tokens,
         options=[
             *(() if on_gpu else CPU_OPTIONS),
             *("--max-num-seqs", str(config.rollout.concurrency)),

@@ -155,7 +155,7 @@ def open_policy(spec: str, config: Config) -> Iterator[tuple[Policy, PromptBuild
         require_httpx()
         from clickgrad.policy.vllm_engine import VllmEngine
 
-        policy = servers = VllmEngine(name.split(","))
+        policy = servers = VllmEngine(name.split(","), most_tokens=config.model.context_tokens)
         builder = prompt_builder(config, servers.tokenizer)
     elif kind == "torch" or Path(spec).is_dir():
         from clickgrad.policy.torch_engine import TorchEngine

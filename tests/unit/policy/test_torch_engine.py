@@ -3,8 +3,10 @@ from __future__ import annotations
 import asyncio
 import copy
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -143,23 +145,47 @@ async def test_new_weights_void_what_the_old_ones_computed(engine: TorchEngine, 
     assert worst_error(loaded, ids, after) < 1e-4
 
 
+@torch.no_grad()
+def mixed_logprobs(old: Any, new: Any, ids: list[int], reply: Sequence[int], by_old: int) -> list[float]:
+    """Of a reply whose first `by_old` tokens the old weights drew: the new ones go on from the old keys and values."""
+    read = [*ids, *reply[: by_old - 1]]
+    start = old(torch.tensor([read]), use_cache=True)
+    rest = new(torch.tensor([reply[by_old - 1 : -1]]), past_key_values=start.past_key_values, use_cache=True)
+    logits = torch.cat([start.logits[0, len(ids) - 1 :], rest.logits[0]])
+    return torch.log_softmax(logits, -1).gather(1, torch.tensor(reply)[:, None])[:, 0].tolist()  # type: ignore[no-any-return]
+
+
 async def test_weights_swapped_between_tokens_drop_no_request(engine: TorchEngine, loaded: LoadedModel) -> None:
-    """The tokens drawn before the swap have the old weights' logprobs, the reply carries the old version."""
+    """Tokens before the swap have the old weights' logprobs, those after it the new ones', the reply the old version."""
     ids = prompt_ids(12)
     old = copy.deepcopy(loaded.model)
+    drawn_by_three = 0
+
+    def count(_: object, __: object, given: dict[str, torch.Tensor], ___: object) -> None:
+        nonlocal drawn_by_three
+        drawn_by_three += given["input_ids"].shape == (3, 1)
+
+    hook = loaded.model.register_forward_hook(count, with_kwargs=True)
     under_way = [asyncio.create_task(engine.complete(ask(ids), Sampling(200, seed=n))) for n in range(3)]
+    while drawn_by_three < 5:
+        await asyncio.sleep(0.001)
 
     def change() -> None:
         for parameter in loaded.model.parameters():
             parameter.mul_(1.2)
 
-    await asyncio.sleep(0.05)
     engine.swap_weights(change, 3)
+    hook.remove()
     replies = [await task for task in under_way]
     assert {reply.policy_version for reply in replies} == {0}
     for reply in replies:
-        first = torch.log_softmax(old(torch.tensor([ids])).logits[0, -1], -1)[reply.ids[0]]
-        assert reply.logprobs[0] == pytest.approx(float(first.detach()), abs=1e-4)
+        by_old = mixed_logprobs(old, old, ids, reply.ids, len(reply.ids) // 2)
+        gaps = [abs(one - other) for one, other in zip(by_old, reply.logprobs, strict=True)]
+        swapped = next(place for place, gap in enumerate(gaps) if gap > 1e-3)
+        assert 5 <= swapped < len(reply.ids)
+        assert max(gaps[:swapped]) < 1e-4
+        expected = mixed_logprobs(old, loaded.model, ids, reply.ids, swapped)
+        assert reply.logprobs == pytest.approx(expected, abs=1e-4)
     after = await engine.complete(ask(ids), Sampling(8, seed=9))
     assert after.policy_version == 3
     assert worst_error(loaded, ids, after) < 1e-4
@@ -186,12 +212,74 @@ async def test_a_prompt_that_does_not_fit_is_a_token_limit(engine: TorchEngine) 
         await engine.complete(ask(prompt_ids(250)), Sampling(10))
 
 
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
 async def test_a_failing_model_fails_its_requests_and_the_engine_lives_on(
-    engine: TorchEngine, loaded: LoadedModel
+    engine: TorchEngine, loaded: LoadedModel, temperature: float
 ) -> None:
-    with pytest.raises(PolicyError, match="IndexError"):
-        await engine.complete(ask([5, 10_000_000, 5]), Sampling(4))
-    assert (await engine.complete(ask(prompt_ids(5)), Sampling(4))).ids
+    healthy = {name: value.clone() for name, value in loaded.model.state_dict().items()}
+    engine.swap_weights(lambda: loaded.model.model.norm.weight.fill_(math.nan), 1)
+    with pytest.raises(PolicyError, match=r"logprob nan|sampling: RuntimeError: .*nan"):
+        await engine.complete(ask(prompt_ids(5)), Sampling(4, temperature))
+    engine.swap_weights(lambda: loaded.model.load_state_dict(healthy), 2)
+    assert (await engine.complete(ask(prompt_ids(5)), Sampling(4, temperature))).policy_version == 2
+
+
+UNSERVABLE: dict[str, tuple[list[int], Sampling]] = {
+    "no tokens": ([], Sampling(4)),
+    "one token": ([5], Sampling(4)),
+    "an unknown token": ([5, 10_000_000, 5], Sampling(4)),
+    "an unknown last token": ([5, 5, 10_000_000], Sampling(4)),
+    "a token below zero": ([5, -1, 5], Sampling(4)),
+    "no room for a token": ([5, 5, 5], Sampling(0)),
+    "nothing to draw from": ([5, 5, 5], Sampling(4, top_p=0.0)),
+    "more room than there is memory": ([5, 5, 5], Sampling(10**14)),
+}
+
+
+@pytest.mark.parametrize("kind", UNSERVABLE)
+async def test_a_request_that_cannot_be_served_fails_alone(kind: str) -> None:
+    loaded = tiny_model(tiny_tokenizer(["some text"]), context_tokens=10**15)
+    engine = TorchEngine(loaded)
+    ids, sampling = UNSERVABLE[kind]
+    good = [prompt_ids(12, seed) for seed in range(4)]
+    before = [asyncio.create_task(engine.complete(ask(one), Sampling(120, seed=n))) for n, one in enumerate(good)]
+    await asyncio.sleep(0)
+    bad = asyncio.create_task(engine.complete(ask(ids), sampling))
+    await asyncio.sleep(0)
+    after = [asyncio.create_task(engine.complete(ask(one), Sampling(20, seed=n))) for n, one in enumerate(good)]
+    with pytest.raises(PolicyError):
+        await asyncio.wait_for(bad, 30)
+    for one, reply in zip(good * 2, await asyncio.wait_for(asyncio.gather(*before, *after), 30), strict=True):
+        assert worst_error(loaded, one, reply) < 1e-4
+    engine.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("thread", ["torch-engine", "torch-engine-reader"])
+async def test_when_a_thread_of_the_engine_ends_all_that_wait_are_told_at_once(
+    loaded: LoadedModel, thread: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ended by what no boundary holds back, raised in the forward pass of one of the two threads."""
+    engine = TorchEngine(loaded, max_rows=1)
+    waiting = [asyncio.create_task(engine.complete(ask(prompt_ids(9, n)), Sampling(240, seed=n))) for n in range(4)]
+    await asyncio.sleep(0.02)
+
+    def end(*_: object) -> None:
+        if threading.current_thread().name == thread:
+            raise SystemExit
+
+    loaded.model.register_forward_pre_hook(end)
+    waiting.append(asyncio.create_task(engine.complete(ask(prompt_ids(40, 99)), Sampling(4))))
+    ends = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 30)
+    told = f"the engine has ended: its thread {thread} is gone"
+    assert str(ends[-1]) == told
+    assert all(isinstance(one, Completion) or str(one) == told for one in ends)
+    assert told in caplog.text
+    with pytest.raises(PolicyError, match=told):
+        await engine.complete(ask(prompt_ids(5)), Sampling(4))
+    with pytest.raises(PolicyError, match=told):
+        engine.swap_weights(lambda: None, 1)
+    engine.close()
 
 
 async def test_closing_fails_whoever_is_read_drawn_or_waiting(loaded: LoadedModel) -> None:
