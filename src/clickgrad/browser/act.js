@@ -1,43 +1,63 @@
-// Prepares one action on a stamped element, in the page. Arguments: {key, verb, id, text} and what reach.js makes.
+// Prepares one action on an element of the last observation. Arguments: {verb, id, text}, what reach.js makes, and what is kept.
 // Returns JSON: {notice} when the action is impossible, else {notice: "", x, y} with a point where a real click reaches
-// the element.
-({ key, verb, id, text }, reach) => {
+// the element. A click that follows is watched: where it lands on something else after all, it is stopped.
+({ verb, id, text }, reach, kept) => {
+  const { dom } = reach;
   const OPTIONS_TOLD = 12;
-  const stamp = window[Symbol.for(key)] || { refs: [], scrollers: [document.scrollingElement || document.documentElement] };
+  const GESTURE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "contextmenu", "dblclick"];
   const refuse = (notice) => JSON.stringify({ notice });
   const ready = (x = 0, y = 0, keys = false) => JSON.stringify({ notice: "", x, y, keys });
 
+  // The events reach us before they reach the page. A click on a label has a second one, on what it labels.
+  const watch = () => {
+    kept.aim?.drop();
+    const aim = { missed: false, began: false };
+    const look = (event) => {
+      if (!event.isTrusted) return;
+      if (!aim.began) aim.missed = !reach.belongs(event.composedPath()[0], el, target);
+      aim.began = true;
+      if (!aim.missed) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    };
+    const views = new Set([window, view]);
+    const each = (change) => { for (const one of views) for (const name of GESTURE) change.call(one, name, look, { capture: true, passive: false }); };
+    aim.drop = () => each(EventTarget.prototype.removeEventListener);
+    each(EventTarget.prototype.addEventListener);
+    kept.aim = aim;
+  };
+
   if (verb === "scroll") {
     const direction = Number(text);
-    for (const scroller of stamp.scrollers) {
-      const before = scroller.scrollTop;
-      scroller.scrollBy({ top: direction * scroller.clientHeight * 0.8, behavior: "instant" });
-      if (scroller.scrollTop !== before) return ready();
+    for (const scroller of kept.scrollers || [dom.scrollingElement(document) || dom.documentElement(document)]) {
+      const before = dom.scrollTop(scroller);
+      dom.scrollBy(scroller, { top: direction * dom.clientHeight(scroller) * 0.8, behavior: "instant" });
+      if (dom.scrollTop(scroller) !== before) return ready();
     }
     return refuse(`The page does not scroll further ${direction > 0 ? "down" : "up"}.`);
   }
 
-  const ref = stamp.refs[id];
+  const ref = kept.refs[id];
   if (!ref) return refuse(`There is no element ${id} on this page.`);
   const { el, target, role } = ref;
   const article = /^[aeiou]/.test(role) ? "an" : "a";
-  const view = el.ownerDocument.defaultView; // none when its frame has gone
-  if (!el.isConnected || !view) return refuse(`Element ${id} is no longer on the page.`);
-  if (verb !== "hover" && (el.matches(":disabled") || el.getAttribute("aria-disabled") === "true" || el.closest("[inert]")))
+  const view = dom.defaultView(dom.ownerDocument(el)); // none when its frame has gone
+  if (!dom.isConnected(el) || !view) return refuse(`Element ${id} is no longer on the page.`);
+  if (verb !== "hover" && (dom.matches(el, ":disabled") || dom.getAttribute(el, "aria-disabled") === "true" || dom.closest(el, "[inert]")))
     return refuse(`Element ${id} is disabled.`);
 
   const isShown = () => !reach.rectsOn(target, reach.viewOf(view)).next().done && getComputedStyle(target).visibility === "visible";
   const find = () => reach.pointOn(el, target, reach.viewOf(view), reach.placeOf(view));
   let point = find();
   if (!point) {
-    target.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    dom.scrollIntoView(target, { block: "center", inline: "center", behavior: "instant" });
     point = find();
   }
   if (!point) return refuse(isShown() ? `Element ${id} is covered by something else on the page.` : `Element ${id} is not visible.`);
 
   if (verb === "select") {
-    const advice = /^(combobox|option)$/.test(role) || el.getAttribute("aria-haspopup") === "listbox" ? " Click it, then its option." : "";
-    if (el.tagName !== "SELECT") return refuse(`Element ${id} is ${article} ${role}, not a dropdown.${advice}`);
+    const advice = /^(combobox|option)$/.test(role) || dom.getAttribute(el, "aria-haspopup") === "listbox" ? " Click it, then its option." : "";
+    if (dom.tagName(el) !== "SELECT") return refuse(`Element ${id} is ${article} ${role}, not a dropdown.${advice}`);
     const tidy = (value) => value.replace(/\s+/g, " ").trim().toLowerCase();
     const wanted = tidy(text);
     const options = [...el.options];
@@ -56,7 +76,7 @@
 
   if (verb === "type") {
     if (el.type === "file") return refuse(`Element ${id} takes a file, and there is none to give.`);
-    const editable = el.isContentEditable || el.tagName === "TEXTAREA" || (el.tagName === "INPUT" && role !== "button" && !/^(checkbox|radio)$/.test(el.type));
+    const editable = dom.isContentEditable(el) || dom.tagName(el) === "TEXTAREA" || (dom.tagName(el) === "INPUT" && role !== "button" && !/^(checkbox|radio)$/.test(el.type));
     if (!editable) return refuse(`Element ${id} is ${article} ${role}; it cannot be typed into.`);
     if (el.readOnly) return refuse(`Element ${id} is read-only.`);
     el.focus();
@@ -68,13 +88,14 @@
       el.dispatchEvent(new Event("change", { bubbles: true }));
       return ready();
     }
-    if (el.isContentEditable) el.ownerDocument.getSelection().selectAllChildren(el);
+    if (dom.isContentEditable(el)) dom.getSelection(dom.ownerDocument(el)).selectAllChildren(el);
     else el.select();
     return ready(point.x, point.y, true);
   }
 
-  if (verb === "click" && el.tagName === "SELECT")
+  if (verb === "click" && dom.tagName(el) === "SELECT")
     return refuse(`Element ${id} is a dropdown: choose with Select Dropdown Option.`);
   if (verb === "click" && el.type === "file") return refuse(`Element ${id} takes a file, and there is none to give.`);
+  if (verb !== "hover") watch();
   return ready(point.x, point.y);
 }

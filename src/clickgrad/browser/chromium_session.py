@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from clickgrad.browser.fence import BlockedRequests, Fence
-from clickgrad.browser.flood import FloodGate
-from clickgrad.browser.process import close_within
+from clickgrad.browser.flood import REQUESTS, FloodGate
+from clickgrad.browser.process import ChromiumProcess, close_within
 from clickgrad.browser.render import Rendering, render
-from clickgrad.browser.snapshot import read_snapshot
-from clickgrad.browser.tab import SETTLE_S, Tab, load_script, script_with_reach
-from clickgrad.errors import BrowserError, boundary
+from clickgrad.browser.snapshot import clean, read_snapshot
+from clickgrad.browser.tab import SETTLE_S, Tab
+from clickgrad.errors import BrowserError, PageError, boundary
 from clickgrad.types import (
     BlockedHost,
     Click,
@@ -37,12 +37,12 @@ from clickgrad.types import (
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Dialog, Page
 
-_OBSERVE = script_with_reach("observe.js")
-_ACT = script_with_reach("act.js")
-_TITLE = "() => document.title.slice(0, 500)"
-_PAGE_TEXT = load_script("text.js")
+_TITLE_CHARS = 500
+_TEXT_CHARS = 1_000_000
+_OBSERVED_WITHIN = 0.5  # of the deadline; an endless page is told as far as that goes
 # What a browser does for a person who ticks "prevent this page from creating additional dialogs".
 _NO_DIALOGS = "alert = confirm = prompt = () => undefined; undefined"
+_NO_FILE = "The page asked for a file, and there is none to give."
 _DIALOGS_BORNE = 5  # in one turn
 _DIALOG_CHARS = 300
 _TABS_BORNE = 12
@@ -56,28 +56,30 @@ class ChromiumSession:
     def __init__(
         self,
         context: BrowserContext,
+        process: ChromiumProcess,
         fence: Fence,
         rendering: Rendering,
         timeout_s: float,
         on_close: Callable[[], None],
     ) -> None:
         self._context = context
+        self._process = process
         self._fence = fence
         self._blocked = BlockedRequests(fence, context)
         self._rendering = rendering
         self._timeout_s = timeout_s
         self._on_close = on_close
-        self._key = secrets.token_hex(8)
         self._tabs: list[Tab] = []
         self._current = 0
         self._notice = ""
+        self._broken = "the page closed the last tab"  # why there is none, once there is none
         self._events: list[str] = []  # what the page did by itself since the last action: dialogs, downloads
         self._dialogs = 0  # since the last action
         self._expected_tabs = 0
         self._tab_came = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
-        FloodGate(context, lambda: self._spawn(context.close()))
+        FloodGate(context, self._end_flood)
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
 
@@ -94,15 +96,16 @@ class ChromiumSession:
                     if len(self._tabs) == 1:
                         await self._watch_windows(self._tab)
                     await page.goto(url, wait_until="commit")
-            await self._tab.settle(self._timeout_s)
+            await self._settle_tab(self._tab)
             if len(urls) > 1:
-                self._tab.title = await self._tab.evaluate(_TITLE, None, f"reading the title of {url}", self._timeout_s)
+                async with self._blaming(f"reading the title of {url}"):
+                    self._tab.title = clean(str(await self._tab.call("title", _TITLE_CHARS)))
         if self._current:
             await self._switch(0)
 
     @property
     def url(self) -> str:
-        return self._tab.page.url
+        return clean(self._tab.page.url)
 
     @property
     def page(self) -> Page:
@@ -116,12 +119,30 @@ class ChromiumSession:
     @property
     def _tab(self) -> Tab:
         if not self._tabs:
-            raise BrowserError("the session has no open tab")
+            raise (PageError if self._process.alive and not self._closed else BrowserError)(
+                f"the session has no open tab: {self._broken}"
+            )
         return self._tabs[self._current]
+
+    @asynccontextmanager
+    async def _blaming(self, doing: str, within_s: float | None = None) -> AsyncIterator[None]:
+        """What fails in here is the page's fault if the browser is sound: it then answers somebody else in time."""
+        try:
+            with boundary(BrowserError, doing):
+                async with asyncio.timeout(within_s or self._timeout_s):
+                    yield
+        except PageError:
+            raise
+        except BrowserError as error:
+            if self._closed or not await self._process.answers(self._timeout_s):
+                raise
+            raise PageError(f"{error}; the browser is sound") from error
 
     async def observe(self) -> Observation:
         tab = self._tab
-        snapshot = read_snapshot(await tab.evaluate(_OBSERVE, self._key, "observing the page", self._timeout_s))
+        async with self._blaming("observing the page"):
+            budget_ms = int(1000 * _OBSERVED_WITHIN * self._timeout_s)
+            snapshot = read_snapshot(str(await tab.call("observe", {"budget_ms": budget_ms})))
         tab.title = snapshot.title
         return Observation(
             url=snapshot.url,
@@ -134,25 +155,25 @@ class ChromiumSession:
         )
 
     async def page_text(self) -> str:
-        return await self._tab.evaluate(_PAGE_TEXT, None, "reading the page's text", self._timeout_s)
+        async with self._blaming("reading the page's text"):
+            return clean(str(await self._tab.call("text", _TEXT_CHARS)))
 
     async def screenshot(self) -> bytes:
-        with boundary(BrowserError, "taking a screenshot"):
-            async with asyncio.timeout(self._timeout_s):
-                return await self._tab.page.screenshot(type="jpeg", quality=_JPEG_QUALITY, animations="disabled")
+        async with self._blaming("taking a screenshot"):
+            return await self._tab.page.screenshot(type="jpeg", quality=_JPEG_QUALITY, animations="disabled")
 
     async def perform(self, action: PageAction) -> str:
         self._events.clear()
         self._dialogs = 0
-        with boundary(BrowserError, f"performing {type(action).__name__}"):
-            async with asyncio.timeout(self._timeout_s):
-                notice = await self._act(action)
-        if not notice:
-            await self._settle(await_change=isinstance(action, Wait))
+        async with self._blaming(f"performing {type(action).__name__}"):
+            notice = await self._act(action)
+        if not notice and await self._settle(await_change=isinstance(action, Wait)):
+            assert isinstance(action, Click | RightClick)
+            notice = f"Element {action.element} moved away; nothing was clicked."
         failed_url = self._tab.take_failed_url()
         if failed_url:
             self._events.append(self._not_opened(failed_url))
-        self._notice = " ".join(filter(None, [notice, *self._events]))
+        self._notice = clean(" ".join(filter(None, [notice, *self._events])))
         return self._notice
 
     async def close(self) -> None:
@@ -199,8 +220,7 @@ class ChromiumSession:
                 return ""
 
     async def _prepare(self, verb: str, element: int, text: str = "") -> tuple[str, float, float, bool]:
-        argument = {"key": self._key, "verb": verb, "id": element, "text": text}
-        answer = json.loads(await self._tab.evaluate(_ACT, argument, f"preparing to {verb}", self._timeout_s))
+        answer = json.loads(str(await self._tab.call("act", {"verb": verb, "id": element, "text": text})))
         return answer["notice"], answer.get("x", 0.0), answer.get("y", 0.0), answer.get("keys", False)
 
     async def _point(self, verb: str, element: int, use: Callable[[float, float], Awaitable[None]]) -> str:
@@ -256,9 +276,10 @@ class ChromiumSession:
 
     # --- what the page does by itself ---
 
-    async def _settle(self, *, await_change: bool) -> None:
+    async def _settle(self, *, await_change: bool) -> bool:
+        """Whether a click before it has missed."""
         tab = self._tab
-        await tab.settle(self._timeout_s, await_change=await_change)
+        missed = await self._settle_tab(tab, await_change=await_change)
         if self._expected_tabs > 0:
             try:
                 async with asyncio.timeout(SETTLE_S):
@@ -268,7 +289,13 @@ class ChromiumSession:
             except TimeoutError:
                 self._expected_tabs = 0
         if self._tab is not tab:
-            await self._tab.settle(self._timeout_s)
+            await self._settle_tab(self._tab)
+        return missed
+
+    async def _settle_tab(self, tab: Tab, *, await_change: bool = False) -> bool:
+        # It has deadlines of its own, all of them sooner than this one.
+        async with self._blaming("waiting for the page", 2 * (self._timeout_s + SETTLE_S)):
+            return await tab.settle(self._timeout_s, await_change=await_change)
 
     def _on_page(self, page: Page) -> None:
         if self._tabs:
@@ -282,21 +309,33 @@ class ChromiumSession:
         self._tabs.append(tab)
         self._current = len(self._tabs) - 1
         page.on("close", lambda _: self._forget(tab))
-        page.on("crash", lambda _: self._forget(tab))
+        page.on("crash", lambda _: self._on_crash(tab))
         page.on("download", lambda _: self._tell("The page offered a download, which was refused."))
-        page.on("filechooser", lambda _: self._tell("The page asked for a file, and there is none to give."))
         if self._current > 0:
             self._spawn(self._watch_windows(tab))
+
+    def _on_crash(self, tab: Tab) -> None:
+        self._broken = "its renderer crashed"
+        self._forget(tab)
+
+    def _end_flood(self) -> None:
+        self._broken = f"the page asked for {REQUESTS} things within seconds, so its session was ended"
+        self._spawn(self._context.close())
 
     def _tell(self, event: str) -> None:
         if event not in self._events:
             self._events.append(event)
 
     async def _watch_windows(self, tab: Tab) -> None:
-        """Playwright reports a new tab only when it has loaded; the protocol says at once that one will come."""
+        """Playwright reports a new tab only when it has loaded; the protocol says at once that one will come.
+
+        The same goes for a window in which to choose a file.
+        """
         protocol = await tab.protocol()
         protocol.on("Page.windowOpen", lambda window: self._expect_tab(window["url"]))
+        protocol.on("Page.fileChooserOpened", lambda _: self._tell(_NO_FILE))
         await protocol.send("Page.enable")
+        await protocol.send("Page.setInterceptFileChooserDialog", {"enabled": True})
 
     def _expect_tab(self, url: str) -> None:
         self._expected_tabs += 1

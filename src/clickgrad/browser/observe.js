@@ -1,9 +1,12 @@
-// What can be seen and acted on in the viewport, as JSON, frames of the same origin included. Runs in the page;
-// arguments: the symbol key that holds the element references until the next observation, and what reach.js makes.
-// Returns {url, title, above, below, items}, items in DOM order: {text, tag} for static text,
-// {id, role, tag, type, name, placeholder, value, options, states, box} for controls.
-(key, reach) => {
+// What can be seen and acted on in the viewport, as JSON, frames of the same origin included. Arguments: {budget_ms}, after
+// which the rest of an endless page is left out, what reach.js makes, and where the elements are kept until the next time.
+// Returns {url, title, above, below, items}, items in DOM order: {text, tag} for static text, {text, tag, ours} for words
+// of our own, {id, role, tag, type, name, placeholder, value, options, states, box} for controls.
+({ budget_ms }, reach, kept) => {
+  const { dom } = reach;
   const TEXT_LIMIT = 500;
+  const ITEM_LIMIT = 10000;
+  const OPTION_LIMIT = 5000;
   const MIN_PX = 2; // smaller things are there for screen readers, not for eyes
   const MIN_PANE_PX = 40; // smaller ones scroll by accident
   const MIN_FRAME_PX = 20; // smaller frames count visitors
@@ -22,7 +25,9 @@
 
   const refs = [];
   const items = [];
-  const range = document.createRange();
+  const range = dom.createRange(document);
+  const deadline = performance.now() + budget_ms;
+  let visited = 0, spent = false;
   const panes = []; // what scrolls in the page, as [element, the area that can be seen]
   // The document being walked: what of it can be seen, in its own coordinates, and where these lie in the viewport.
   let scene = { clip: reach.viewOf(window), place: reach.placeOf(window) };
@@ -31,16 +36,17 @@
   const marks = []; // what is left to do when that is known
 
   const tidy = (text) => (text || "").replace(/\s+/g, " ").trim();
-  const cut = (text) => (text.length > TEXT_LIMIT ? text.slice(0, TEXT_LIMIT) + "…" : text);
+  const cut = (text) => (text.length > TEXT_LIMIT ? reach.cut(text, TEXT_LIMIT) + "…" : text);
   const overlaps = (a, b, least = MIN_PX) => {
     const both = reach.intersect(a, b);
     return both.right - both.left >= least && both.bottom - both.top >= least;
   };
-  const isRoot = (el) => el === el.ownerDocument.body || el === el.ownerDocument.documentElement;
+  const isRoot = (el) => el === dom.body(dom.ownerDocument(el)) || el === dom.documentElement(dom.ownerDocument(el));
   const childrenOf = (el) => {
-    if (el.shadowRoot) return el.shadowRoot.childNodes;
-    if (el.tagName === "SLOT" && el.assignedNodes().length) return el.assignedNodes();
-    return el.childNodes;
+    const inner = dom.shadowRoot(el);
+    if (inner) return inner.childNodes;
+    if (dom.tagName(el) === "SLOT" && el.assignedNodes().length) return el.assignedNodes();
+    return dom.childNodes(el);
   };
 
   // --- static text: the pieces of one block become one line ---
@@ -66,62 +72,65 @@
     line += text;
   };
   const isBlock = (display) => !/^(inline|contents|none|ruby)/.test(display);
-  const isLeafBlock = (el) => [...el.children].every((child) => !isBlock(getComputedStyle(child).display));
+  const isLeafBlock = (el) => [...dom.children(el)].every((child) => !isBlock(getComputedStyle(child).display));
   const isOnlyChild = (el) => {
-    const parent = el.parentNode;
-    return parent && parent.children && parent.children.length === 1 && tidy(parent.textContent) === tidy(el.textContent);
+    const parent = dom.parentNode(el);
+    const children = parent && (dom.nodeType(parent) === 1 ? dom.children(parent) : parent.children);
+    return children && children.length === 1 && tidy(dom.textContent(parent)) === tidy(dom.textContent(el));
   };
   const strengthOf = (el, style, laysOutCells) => {
-    if (el.tagName === "BR") return CELL;
+    if (dom.tagName(el) === "BR") return CELL;
     if (/^inline-/.test(style.display) || style.display === "table-cell") return CELL;
     if (!isBlock(style.display)) return NONE;
     if (isOnlyChild(el)) return NONE;
-    if ((laysOutCells || el.tagName === "DD") && isLeafBlock(el)) return CELL;
+    if ((laysOutCells || dom.tagName(el) === "DD") && isLeafBlock(el)) return CELL;
     return LINE;
   };
 
   // --- controls ---
 
   const roleOf = (el, style, parentPointer) => {
-    const role = el.getAttribute("role");
-    if (el.tagName === "INPUT") return el.type === "hidden" ? "" : INPUT_ROLES[el.type] || "textbox";
-    if (el.tagName === "SELECT") return "select";
-    if (el.tagName === "TEXTAREA" || (el.isContentEditable && !el.parentElement?.isContentEditable)) return "textbox";
+    const tag = dom.tagName(el), role = dom.getAttribute(el, "role"), parent = dom.parentElement(el);
+    if (tag === "INPUT") return el.type === "hidden" ? "" : INPUT_ROLES[el.type] || "textbox";
+    if (tag === "SELECT") return "select";
+    if (tag === "TEXTAREA" || (dom.isContentEditable(el) && !(parent && dom.isContentEditable(parent)))) return "textbox";
     if (ROLES.has(role)) return role === "searchbox" ? "textbox" : role;
-    if (el.tagName === "A" && el.hasAttribute("href")) return "link";
-    if (el.tagName === "BUTTON" || el.tagName === "SUMMARY") return "button";
-    if (isRoot(el) || el.tagName === "LABEL") return "";
-    if (el.hasAttribute("onclick")) return "button";
+    if (tag === "A" && el.hasAttribute("href")) return "link";
+    if (tag === "BUTTON" || tag === "SUMMARY") return "button";
+    if (isRoot(el) || tag === "LABEL") return "";
+    if (dom.hasAttribute(el, "onclick")) return "button";
     // A listener added by script leaves no trace in the DOM, but the hand over the element does.
-    if (style.cursor === "pointer" && !parentPointer && !el.querySelector(ACTIVE) && tidy(el.textContent)) return "button";
+    if (style.cursor === "pointer" && !parentPointer && !dom.querySelector(el, ACTIVE) && tidy(dom.textContent(el))) return "button";
     return "";
   };
-  const textOf = (el) => tidy((el.innerText ?? el.textContent ?? "").replace(/\s*\n\s*/g, ", "));
+  const textOf = (el) => tidy((dom.innerText(el) ?? dom.textContent(el) ?? "").replace(/\s*\n\s*/g, ", "));
+  const textIn = (el) => (el ? dom.textContent(el) : "") || "";
   const fieldLabel = (el) => {
-    const ids = tidy(el.getAttribute("aria-labelledby"));
-    const named = ids && tidy(ids.split(" ").map((id) => el.getRootNode().getElementById?.(id)?.textContent || "").join(" "));
-    return named || tidy(el.getAttribute("aria-label"));
+    const ids = tidy(dom.getAttribute(el, "aria-labelledby"));
+    const named = ids && tidy(ids.split(" ").map((id) => textIn(dom.byId(dom.getRootNode(el), id))).join(" "));
+    return named || tidy(dom.getAttribute(el, "aria-label"));
   };
   const labelText = (label) => {
     let text = "";
     const collect = (node) => {
-      if (node.nodeType === 3) text += node.data;
-      else if (node.nodeType === 1 && !node.matches("select,textarea,button,script,style")) {
-        node.childNodes.forEach(collect);
+      if (dom.nodeType(node) === 3) text += node.data;
+      else if (dom.nodeType(node) === 1 && !dom.matches(node, "select,textarea,button,script,style")) {
+        dom.childNodes(node).forEach(collect);
         text += " ";
       }
     };
     collect(label);
     return tidy(text).replace(/\s*[:*]+$/, "");
   };
-  const ownLabel = (el) => (fieldLabel(el) ? null : [...(el.labels || [])].find(labelText) || null);
-  const imageText = (el) => tidy([...el.querySelectorAll("img[alt],svg title")].map((i) => i.alt || i.textContent).join(" "));
+  const labelsOf = (el) => (dom.tagName(el) === "FORM" ? [] : [...(el.labels || [])]);
+  const ownLabel = (el) => (fieldLabel(el) ? null : labelsOf(el).find(labelText) || null);
+  const imageText = (el) => tidy([...dom.querySelectorAll(el, "img[alt],svg title")].map((i) => i.alt || i.textContent).join(" "));
   const nameOf = (el, role) => {
-    const spare = () => tidy(el.getAttribute("title")) || tidy(el.getAttribute("alt"));
-    if (el.matches("input,select,textarea") || (role === "textbox" && el.isContentEditable)) {
+    const spare = () => tidy(dom.getAttribute(el, "title")) || tidy(dom.getAttribute(el, "alt"));
+    if (dom.matches(el, "input,select,textarea") || (role === "textbox" && dom.isContentEditable(el))) {
       if (role === "button") return tidy(el.value) || fieldLabel(el) || spare() || (el.type === "reset" ? "Reset" : "Submit");
       const label = ownLabel(el);
-      return fieldLabel(el) || (label && labelText(label)) || tidy(el.getAttribute("placeholder")) || spare() || tidy(el.getAttribute("name"));
+      return fieldLabel(el) || (label && labelText(label)) || tidy(dom.getAttribute(el, "placeholder")) || spare() || tidy(dom.getAttribute(el, "name"));
     }
     if (role === "combobox" && fieldLabel(el)) return fieldLabel(el); // its text is what is chosen
     const text = textOf(el);
@@ -133,32 +142,32 @@
     if (el.type === "password") return "*".repeat(el.value.length);
     if (role === "file") return [...el.files].map((file) => file.name).join(", ");
     if (/^(checkbox|radio|switch|menuitemcheckbox|menuitemradio)$/.test(role)) {
-      const on = "checked" in el ? el.checked : el.getAttribute("aria-checked") === "true";
+      const on = "checked" in el ? el.checked : dom.getAttribute(el, "aria-checked") === "true";
       return on ? "on" : "off";
     }
     if (role === "button") return "";
     if (role === "combobox" && fieldLabel(el) && !("value" in el)) return textOf(el);
-    if (el.isContentEditable) return textOf(el);
-    return "value" in el && typeof el.value === "string" ? el.value : tidy(el.getAttribute("aria-valuenow"));
+    if (dom.isContentEditable(el)) return textOf(el);
+    return "value" in el && typeof el.value === "string" ? el.value : tidy(dom.getAttribute(el, "aria-valuenow"));
   };
   const statesOf = (el) => {
     const states = [];
-    const aria = (name) => el.getAttribute("aria-" + name);
-    if (el.matches(":disabled") || aria("disabled") === "true" || el.closest("[inert]")) states.push("disabled");
+    const aria = (name) => dom.getAttribute(el, "aria-" + name);
+    if (dom.matches(el, ":disabled") || aria("disabled") === "true" || dom.closest(el, "[inert]")) states.push("disabled");
     if (el.readOnly && !/^(checkbox|radio|range|file|color)$/.test(el.type)) states.push("read-only");
     if (FORMATS[el.type] && !el.value) states.push(FORMATS[el.type]);
     if (aria("selected") === "true") states.push("selected");
     if (aria("pressed") === "true") states.push("pressed");
     if (aria("current") && aria("current") !== "false") states.push("current");
-    const open = el.tagName === "SUMMARY" ? String(el.parentElement?.open === true) : aria("expanded");
+    const open = dom.tagName(el) === "SUMMARY" ? String(el.parentElement?.open === true) : aria("expanded");
     if (open === "true") states.push("expanded");
     if (open === "false") states.push("collapsed");
     return states;
   };
   const rectOf = (el) => {
-    const rect = el.getBoundingClientRect();
-    if ((rect.width && rect.height) || !el.firstElementChild) return rect;
-    return el.firstElementChild.getBoundingClientRect();
+    const rect = dom.getBoundingClientRect(el);
+    const child = rect.width && rect.height ? null : dom.firstElementChild(el);
+    return child ? dom.getBoundingClientRect(child) : rect;
   };
   const boxOf = (el) => {
     const rect = rectOf(el);
@@ -170,7 +179,7 @@
   // A styled checkbox is often invisible itself and clicked through its label.
   const standIn = (el) => {
     if (!/^(checkbox|radio|file)$/.test(el.type)) return null;
-    return [...(el.labels || [])].find((label) => isShown(label, getComputedStyle(label), scene.clip)) || null;
+    return labelsOf(el).find((label) => isShown(label, getComputedStyle(label), scene.clip)) || null;
   };
   const emit = (el, role, target, state) => {
     const states = statesOf(el);
@@ -185,9 +194,9 @@
     flush();
     const id = refs.push({ el, target, role }) - 1;
     items.push({
-      id, role, tag: el.tagName.toLowerCase(), type: el.tagName === "INPUT" ? el.type : "",
-      name: cut(nameOf(el, role)), placeholder: cut(tidy(el.getAttribute("placeholder"))), value: cut(tidy(valueOf(el, role))),
-      options: role === "select" ? [...el.options].map((option) => cut(optionText(option))) : [],
+      id, role, tag: dom.tagName(el).toLowerCase(), type: dom.tagName(el) === "INPUT" ? el.type : "",
+      name: cut(nameOf(el, role)), placeholder: cut(tidy(dom.getAttribute(el, "placeholder"))), value: cut(tidy(valueOf(el, role))),
+      options: role === "select" ? [...el.options].slice(0, OPTION_LIMIT).map((option) => cut(optionText(option))) : [],
       states,
       box: boxOf(target),
     });
@@ -204,7 +213,7 @@
     const { left, top, right, bottom } = reach.intersect(rect, clip);
     const { x, y, scale } = scene.place;
     const hit = reach.hitAt(x + ((left + right) / 2) * scale, y + ((top + bottom) / 2) * scale);
-    return Boolean(hit && parent) && ![...reach.outwards(parent)].includes(hit) && !parent.contains(hit);
+    return Boolean(hit && parent) && ![...reach.outwards(parent)].includes(hit) && !dom.contains(parent, hit);
   };
   const visitText = (node, state) => {
     if (state.mute || !state.visible) return;
@@ -212,7 +221,7 @@
       range.selectNodeContents(node);
       const rect = range.getBoundingClientRect();
       if (!overlaps(rect, state.clip)) return;
-      if (state.behind && isCovered(rect, node.parentElement, state.clip)) return void behindDialog++;
+      if (state.behind && isCovered(rect, dom.parentElement(node), state.clip)) return void behindDialog++;
     }
     addText(node.data, state.tag);
   };
@@ -221,24 +230,25 @@
     const target = shown ? el : standIn(el);
     if (target) emit(el, role, target, state);
     // A container that is clickable as a whole keeps its inner controls reachable; its text is already in its name.
-    if (!el.matches("select,textarea,input") && !el.isContentEditable && el.querySelector(ACTIVE)) {
+    if (!dom.matches(el, "select,textarea,input") && !dom.isContentEditable(el) && dom.querySelector(el, ACTIVE)) {
       visitChildren(el, style, { ...state, mute: shown });
     }
   };
-  const scrolls = (el) => el.scrollHeight - el.clientHeight > 1;
-  const rootOf = (one) => one.scrollingElement || one.documentElement;
+  const scrolls = (el) => dom.scrollHeight(el) - dom.clientHeight(el) > 1;
+  const rootOf = (one) => dom.scrollingElement(one) || dom.documentElement(one);
   const mayScroll = (one) => {
     if (!rootOf(one)) return false; // a script has opened the document anew and written nothing yet
-    const ruling = getComputedStyle(one.documentElement).overflowY === "visible" && one.body ? one.body : one.documentElement;
+    const root = dom.documentElement(one), body = dom.body(one);
+    const ruling = getComputedStyle(root).overflowY === "visible" && body ? body : root;
     return scrolls(rootOf(one)) && !/hidden|clip/.test(getComputedStyle(ruling).overflowY);
   };
   const addPane = (el, { left, top, right, bottom }) => {
     if (right - left >= MIN_PANE_PX && bottom - top >= MIN_PANE_PX) panes.push([el, (right - left) * (bottom - top)]);
   };
   const visitChildren = (el, style, state) => {
-    const heading = /^H[1-6]$/.test(el.tagName) ? el.tagName.toLowerCase() : state.tag;
+    const tag = dom.tagName(el), heading = /^H[1-6]$/.test(tag) ? tag.toLowerCase() : state.tag;
     const clips = style.overflow !== "visible" && !isRoot(el) && style.display !== "inline";
-    const clip = clips ? reach.intersect(state.clip, el.getBoundingClientRect()) : state.clip;
+    const clip = clips ? reach.intersect(state.clip, dom.getBoundingClientRect(el)) : state.clip;
     if (clips && /auto|scroll/.test(style.overflowY) && scrolls(el)) addPane(el, clip);
     const inner = {
       ...state,
@@ -251,38 +261,44 @@
       visible: style.visibility === "visible",
       pointer: style.cursor === "pointer",
       cells: /grid|table-row$/.test(style.display) || (/flex/.test(style.display) && !/column/.test(style.flexDirection)),
-      mute: state.mute || (el.tagName === "LABEL" && namesShownField(el)),
+      mute: state.mute || (tag === "LABEL" && namesShownField(el)),
     };
-    const folded = el.tagName === "DETAILS" && !el.open;
-    for (const child of childrenOf(el)) if (!folded || child.tagName === "SUMMARY") visit(child, inner);
+    const folded = tag === "DETAILS" && !el.open;
+    for (const child of childrenOf(el)) if (!folded || (dom.nodeType(child) === 1 && dom.tagName(child) === "SUMMARY")) visit(child, inner);
   };
   const visitDocument = (inner, state) => {
-    visit(inner.body, { ...state, clip: scene.clip, placed: scene.clip, pointer: false, cells: false, tag: "p" });
+    visit(dom.body(inner), { ...state, clip: scene.clip, placed: scene.clip, pointer: false, cells: false, tag: "p" });
     if (inner !== document && mayScroll(inner)) addPane(rootOf(inner), scene.clip);
   };
   const visitFrame = (frame, style, state) => {
     if (state.mute || !isShown(frame, style, state.clip)) return;
     const inner = frame.contentDocument, outer = scene;
-    if (inner?.body) {
-      const view = inner.defaultView;
+    if (inner && dom.body(inner)) {
+      const view = dom.defaultView(inner);
       const content = reach.shift(state.clip, reach.contentOf(frame));
       scene = { clip: reach.intersect(content, reach.viewOf(view)), place: reach.placeOf(view) };
       visitDocument(inner, state);
       scene = outer;
     } else if (!inner && overlaps(frame.getBoundingClientRect(), state.clip, MIN_FRAME_PX)) {
-      addText(`frame ${URL.canParse(frame.src) ? new URL(frame.src).host : ""} (cannot be read)`, "p");
+      flush();
+      items.push({ text: `frame ${URL.canParse(frame.src) ? new URL(frame.src).host : ""} (cannot be read)`, tag: "p", ours: true });
     }
   };
   const visit = (node, state) => {
-    if (node.nodeType === 3) return visitText(node, state);
-    if (node.nodeType !== 1 || UNSEEN.has(node.tagName)) return;
+    // Every few nodes: asking for the time is not free.
+    if (++visited % 64 === 0) spent ||= performance.now() > deadline || items.length > ITEM_LIMIT;
+    if (spent) return;
+    if (dom.nodeType(node) === 3) return visitText(node, state);
+    if (dom.nodeType(node) !== 1) return;
+    const tag = dom.tagName(node), isFrame = FRAMES.has(tag);
+    if (UNSEEN.has(tag)) return;
     const style = getComputedStyle(node);
-    if (UNREAD.has(node.tagName)) {
+    if (UNREAD.has(tag)) {
       floating ||= style.position !== "static";
       return;
     }
     if (style.display === "none" || style.contentVisibility === "hidden") return;
-    const strength = FRAMES.has(node.tagName) ? LINE : strengthOf(node, style, state.cells);
+    const strength = isFrame ? LINE : strengthOf(node, style, state.cells);
     separate(strength);
     if (node === modal) state = { ...state, behind: false };
     const { position } = style;
@@ -291,9 +307,9 @@
       state = { ...state, positioned: true, clip: position === "fixed" ? scene.clip : position === "absolute" ? state.placed : state.clip };
     }
     const role = roleOf(node, style, state.pointer);
-    if (FRAMES.has(node.tagName)) visitFrame(node, style, state);
+    if (isFrame) visitFrame(node, style, state);
     else if (role) visitControl(node, role, style, state);
-    else if (style.opacity !== "0" || node.querySelector("input")) visitChildren(node, style, { ...state, mute: state.mute || style.opacity === "0" });
+    else if (style.opacity !== "0" || dom.querySelector(node, "input")) visitChildren(node, style, { ...state, mute: state.mute || style.opacity === "0" });
     separate(strength);
   };
 
@@ -302,21 +318,22 @@
   const findScrollers = () => {
     const page = mayScroll(document) ? [rootOf(document)] : [];
     const inner = panes.sort(([, a], [, b]) => b - a).map(([pane]) => pane);
-    return behindDialog ? inner.filter((pane) => modal.contains(pane) || pane.contains(modal)) : [...page, ...inner];
+    return behindDialog ? inner.filter((pane) => dom.contains(modal, pane) || dom.contains(pane, modal)) : [...page, ...inner];
   };
 
-  const modal = [...document.querySelectorAll("dialog:modal,[aria-modal=true]")].filter((el) => isShown(el, getComputedStyle(el), scene.clip)).at(-1);
-  if (document.body) {
+  const modal = [...dom.queryAllOf(document, "dialog:modal,[aria-modal=true]")].filter((el) => isShown(el, getComputedStyle(el), scene.clip)).at(-1);
+  if (dom.body(document)) {
     visitDocument(document, { visible: true, mute: false, behind: Boolean(modal), positioned: false, layer: false });
     flush();
-    if (floating) for (const mark of marks) mark();
-    if (behindDialog) items.push({ text: "… the rest of the page is behind this dialog", tag: "p" });
+    if (floating && !spent) for (const mark of marks) mark();
+    if (behindDialog) items.push({ text: "… the rest of the page is behind this dialog", tag: "p", ours: true });
   }
   const scrollers = findScrollers();
-  Object.defineProperty(window, Symbol.for(key), { value: { refs, scrollers }, enumerable: false, configurable: true });
+  kept.refs = refs;
+  kept.scrollers = scrollers;
   return JSON.stringify({
-    url: location.href, title: tidy(document.title.slice(0, 500)), items,
-    above: scrollers.some((el) => el.scrollTop > 1),
-    below: scrollers.some((el) => el.scrollTop + el.clientHeight < el.scrollHeight - 1),
+    url: location.href, title: tidy(reach.cut(dom.title(document), TEXT_LIMIT)), items,
+    above: scrollers.some((el) => dom.scrollTop(el) > 1),
+    below: spent || scrollers.some((el) => dom.scrollTop(el) + dom.clientHeight(el) < dom.scrollHeight(el) - 1),
   });
 }

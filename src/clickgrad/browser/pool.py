@@ -117,7 +117,9 @@ class Browser:
             lease.failed = isinstance(error, BrowserError)
             self._give_back(lease)
             raise
-        session = ChromiumSession(context, fence, self._rendering, self._timeout_s, lambda: self._give_back(lease))
+        session = ChromiumSession(
+            context, lease.process, fence, self._rendering, self._timeout_s, lambda: self._give_back(lease)
+        )
         try:
             await session.start((start_url, *more_tabs), cookies)
         except BaseException:

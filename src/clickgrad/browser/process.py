@@ -80,6 +80,19 @@ class ChromiumProcess:
     def alive(self) -> bool:
         return not self._ended and self.browser.is_connected() and all(map(_is_running, self.processes))
 
+    async def answers(self, timeout_s: float) -> bool:
+        """Whether the browser is sound: it opens a page for somebody else, and a script runs there."""
+        if not self.alive:
+            return False
+        with suppress(BrowserError), boundary(BrowserError, "asking the browser"):
+            async with asyncio.timeout(timeout_s):
+                context = await self.browser.new_context()
+                try:
+                    return bool(await (await context.new_page()).evaluate("1") == 1)
+                finally:
+                    await close_within(CLOSE_TIMEOUT_S, context.close())
+        return False
+
     def footprint(self) -> Footprint:
         family: dict[int, int] = {}
         for root in self.processes:

@@ -1,6 +1,36 @@
 // Where things are and what lies on top of them, across shadow roots and frames of the same origin. Makes the functions
-// that observe.js and act.js share. "Local" coordinates are those of an element's own document.
+// that our scripts share. "Local" coordinates are those of an element's own document.
 () => {
+  // A document and a form show their named elements in place of what is their own, in every world: <img name=body>,
+  // <input name=tagName>. So whatever may be asked of one of these is taken from the interface.
+  const member = (kind, name) => {
+    const { get, value } = Object.getOwnPropertyDescriptor(kind.prototype, name);
+    return get ? (node) => get.call(node) : (node, ...rest) => value.apply(node, rest);
+  };
+  const members = (kind, names) => Object.fromEntries(names.map((name) => [name, member(kind, name)]));
+  const ofHtml = members(HTMLElement, ["innerText", "isContentEditable"]);
+  const dom = {
+    ...members(Node, ["nodeType", "ownerDocument", "isConnected", "parentNode", "parentElement", "childNodes", "textContent", "contains", "getRootNode"]),
+    ...members(Element, ["tagName", "children", "firstElementChild", "shadowRoot", "assignedSlot", "getAttribute", "hasAttribute", "matches", "closest",
+      "querySelector", "querySelectorAll", "getBoundingClientRect", "getClientRects", "scrollIntoView", "scrollBy",
+      "scrollTop", "scrollHeight", "clientHeight"]),
+    ...members(Document, ["body", "documentElement", "scrollingElement", "defaultView", "readyState", "title", "scripts", "evaluate", "createRange", "getSelection"]),
+    queryAllOf: member(Document, "querySelectorAll"),
+    // Other elements than those of HTML have neither.
+    innerText: (el) => (dom.tagName(el) === "FORM" ? ofHtml.innerText(el) : el.innerText),
+    isContentEditable: (el) => (dom.tagName(el) === "FORM" ? ofHtml.isContentEditable(el) : el.isContentEditable),
+    byId: (root, id) => {
+      const kind = { 9: Document, 11: DocumentFragment }[dom.nodeType(root)];
+      return kind ? kind.prototype.getElementById.call(root, id) : null;
+    },
+  };
+  // Text is cut between two characters, never within one.
+  const cut = (text, limit) => {
+    if (text.length <= limit) return text;
+    const half = text.charCodeAt(limit - 1) >> 10 === 0xd800 >> 10;
+    return text.slice(0, half ? limit - 1 : limit);
+  };
+
   // The middle first; the edges and corners last, for what shows only a strip beside its cover.
   const SPOTS = [
     [0.5, 0.5], [0.2, 0.5], [0.8, 0.5], [0.5, 0.2], [0.5, 0.8],
@@ -37,14 +67,16 @@
     left: (rect.left - x) / scale, top: (rect.top - y) / scale, right: (rect.right - x) / scale, bottom: (rect.bottom - y) / scale,
   });
 
+  const innerOf = (el) => (/^(IFRAME|FRAME|OBJECT|EMBED)$/.test(dom.tagName(el)) && el.contentDocument) || null;
+  const elementAt = { 9: Document.prototype.elementFromPoint, 11: ShadowRoot.prototype.elementFromPoint };
   const hitAt = (x, y) => {
     let hit = null;
     for (let root = document; root; ) {
-      const next = root.elementFromPoint(x, y);
+      const next = elementAt[dom.nodeType(root)].call(root, x, y);
       if (!next || next === hit) break;
       hit = next;
-      root = hit.shadowRoot || hit.contentDocument || null;
-      if (hit.contentDocument) {
+      root = dom.shadowRoot(hit) || innerOf(hit);
+      if (innerOf(hit)) {
         const content = contentOf(hit);
         [x, y] = [(x - content.x) / content.scale, (y - content.y) / content.scale];
       }
@@ -52,15 +84,15 @@
     return hit;
   };
   const outwards = function* (node) {
-    for (; node; node = node.assignedSlot || node.parentNode || node.host) yield node;
+    for (; node; node = (dom.nodeType(node) === 1 && dom.assignedSlot(node)) || dom.parentNode(node) || (dom.nodeType(node) === 11 && node.host)) yield node;
   };
   const belongs = (hit, el, target) => {
-    for (const node of outwards(hit)) if (node === el || node === target || (node.tagName === "LABEL" && node.control === el)) return true;
+    for (const node of outwards(hit)) if (node === el || node === target || (dom.nodeType(node) === 1 && dom.tagName(node) === "LABEL" && node.control === el)) return true;
     return false;
   };
   const rectsOn = function* (target, clip) {
-    for (const one of [target, target.firstElementChild]) {
-      for (const rect of one?.getClientRects() || []) {
+    for (const one of [target, dom.firstElementChild(target)]) {
+      for (const rect of one ? dom.getClientRects(one) : []) {
         const part = intersect(rect, clip);
         if (part.right - part.left >= 1 && part.bottom - part.top >= 1) yield part;
       }
@@ -77,5 +109,5 @@
     }
     return null;
   };
-  return { intersect, contentOf, placeOf, viewOf, shift, hitAt, outwards, rectsOn, pointOn };
+  return { dom, cut, belongs, intersect, contentOf, placeOf, viewOf, shift, hitAt, outwards, rectsOn, pointOn };
 }

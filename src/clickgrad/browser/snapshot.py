@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
 from clickgrad.types import Element
@@ -10,10 +11,11 @@ from clickgrad.types import Element
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The static text of one block."""
+    """The static text of one block; `ours` if it is not the page's but said about it."""
 
     text: str
     tag: str = "p"
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +50,34 @@ class Snapshot:
         return tuple(Element(c.id, c.role, c.name, c.value, c.options, c.box) for c in controls)
 
 
+# Halves of characters cannot be stored or tokenized, and control characters are there for terminals, not for readers.
+_UNFIT = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    r"""The border to the page: every text that comes from one passes here.
+
+    >>> clean("half \ud83d, whole \U0001f600, bell \x07")
+    'half \ufffd, whole \U0001f600, bell \ufffd'
+    """
+    return _UNFIT.sub("\ufffd", text)
+
+
 def read_snapshot(text: str) -> Snapshot:
     """Read what observe.js returned."""
     page = json.loads(text)
     items = tuple(_read_item(item) for item in page["items"])
-    return Snapshot(page["url"], page["title"], items, page["above"], page["below"])
+    return Snapshot(clean(page["url"]), clean(page["title"]), items, page["above"], page["below"])
 
 
 def _read_item(item: dict[str, object]) -> Text | Control:
     if "text" in item:
-        return Text(str(item["text"]), str(item["tag"]))
+        return Text(clean(str(item["text"])), str(item["tag"]), item.get("ours") is True)
     number, options, states = item["id"], item["options"], item["states"]
     if not isinstance(number, int) or not isinstance(options, list) or not isinstance(states, list):
         raise TypeError(f"not a control: {item}")
-    words = {name: str(item[name]) for name in ("role", "name", "value", "tag", "type", "placeholder")}
+    words = {name: clean(str(item[name])) for name in ("role", "name", "value", "tag", "type", "placeholder")}
+    options = [clean(str(option)) for option in options]
     return Control(id=number, options=tuple(options), states=tuple(states), box=_read_box(item.get("box")), **words)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from importlib import resources
 from typing import TYPE_CHECKING
 
+from clickgrad.browser.isolated import IsolatedWorld
 from clickgrad.browser.process import close_within
-from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Page, Request
@@ -18,25 +17,11 @@ SETTLE_S = 3.0
 STOP_S = 1.0
 HUNG_S = 1.0  # a navigation that began later than this before we give up is under way, not hung
 NAVIGATIONS_BORNE = 8  # by a script of ours that loses its document; its deadline holds all the same
+RETRY_S = 0.002
 # A page that never stops changing, such as one with a clock, is taken as it is after this.
 DOM_LIMIT_MS = 1000
 # These stay open as long as the page does.
 _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "beacon"})
-
-
-def load_script(name: str) -> str:
-    """Without indentation and comments: a script travels with every call, and is parsed twice."""
-    text = resources.files("clickgrad.browser").joinpath(name).read_text(encoding="utf-8")
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-def script_with_reach(name: str) -> str:
-    """A script whose second argument is what reach.js makes."""
-    return f"(argument) => ({load_script(name)})(argument, ({load_script('reach.js')})())"
-
-
-_SETTLE = load_script("settle.js")
 
 
 class Tab:
@@ -52,6 +37,7 @@ class Tab:
         self._idle = asyncio.Event()
         self._idle.set()
         self._protocol: CDPSession | None = None
+        self._world: IsolatedWorld | None = None
         self._limit: asyncio.Timeout | None = None  # of the settling under way
         self._last_moment = 0.0
         page.on("request", self._on_request)
@@ -65,60 +51,71 @@ class Tab:
             self._protocol = await self.page.context.new_cdp_session(self.page)
         return self._protocol
 
-    async def evaluate(self, script: str, argument: object, doing: str, timeout_s: float) -> str:
-        with boundary(BrowserError, doing):
-            async with asyncio.timeout(timeout_s):
-                return str(await self._evaluate(script, argument))
-
-    async def _evaluate(self, script: str, argument: object) -> object:
+    async def call(self, script: str, argument: object) -> object:
+        """Run a script of ours in the document that is there, or in its successor."""
         from playwright.async_api import Error
 
         for _ in range(NAVIGATIONS_BORNE):
             try:
-                return await self.page.evaluate(script, argument)
-            except Error:
-                # A page may leave by itself at any moment, and takes the script along. Its successor will do.
-                if self.page.is_closed():
-                    raise
-                await self.page.wait_for_load_state("domcontentloaded")
-        return await self.page.evaluate(script, argument)
+                return await self._call(script, argument)
+            except Error as error:
+                await self._await_successor(error)
+        return await self._call(script, argument)
 
-    async def settle(self, timeout_s: float, *, await_change: bool = False) -> None:
+    async def _call(self, script: str, argument: object) -> object:
+        if self._world is None:
+            self._world = IsolatedWorld(await self.protocol())
+        return await self._world.call(script, argument)
+
+    async def _await_successor(self, error: Exception) -> None:
+        """A page may leave by itself at any moment, and takes our script along: then wait for the next one.
+
+        When the driver is dead, Playwright answers every call at once and without suspending: a loop of such calls
+        would never let a deadline come. Hence the pause, and the look at the connection.
+        """
+        browser = self.page.context.browser
+        if self.page.is_closed() or browser is None or not browser.is_connected():
+            raise error
+        await asyncio.sleep(RETRY_S)
+        await self.page.wait_for_load_state("domcontentloaded")
+
+    async def settle(self, timeout_s: float, *, await_change: bool = False) -> bool:
         """Wait until navigation is committed and parsed, requests are done and the DOM is quiet, or the time is up.
 
-        A page gets `SETTLE_S` to come to rest; a server gets `timeout_s` to send one.
+        A page gets `SETTLE_S` to come to rest; a server gets `timeout_s` to send one. Tells whether the click before
+        it has missed what it was aimed at.
         """
-        from playwright.async_api import Error
-
         self._last_moment = self._now() + timeout_s + SETTLE_S
         try:
             async with asyncio.timeout(SETTLE_S) as self._limit:
                 if self._navigation is not None:
                     self._limit.reschedule(self._last_moment)
-                await self._rest(
+                return await self._rest(
                     {"quiet_ms": QUIET_MS, "limit_ms": DOM_LIMIT_MS, "change_ms": CHANGE_MS * await_change}
                 )
         except TimeoutError:
             await self._give_up()
-        except Error as error:
-            raise BrowserError(f"waiting for the page: {error.message.splitlines()[0]}") from error
+            return False
         finally:
             self._limit = None
 
-    async def _rest(self, argument: dict[str, int]) -> None:
+    async def _rest(self, argument: dict[str, int]) -> bool:
         from playwright.async_api import Error
 
+        missed = False
         while not self.page.is_closed():
             await self._idle.wait()
             try:
-                await self.page.evaluate(_SETTLE, argument)
-            except Error:
+                missed = bool(await self._call("settle", argument)) or missed
+            except Error as error:
                 # The document went away under the script: a navigation. The next round waits for its successor.
-                if not self.page.is_closed():
-                    await self.page.wait_for_load_state("domcontentloaded")
+                if self.page.is_closed():
+                    break
+                await self._await_successor(error)
                 continue
             if self._idle.is_set():
-                return
+                break
+        return missed
 
     def _extend(self, moment: float) -> None:
         """Move the limit of the settling under way, but never past its last moment: some pages reload for ever."""

@@ -1,0 +1,99 @@
+"""Our scripts in a page, in a world of their own: they share its DOM and nothing else.
+
+What a page has done to `JSON`, `Array` or the prototypes of the DOM does not reach this world, and the page finds no
+trace of it: it can neither read what is observed nor forge it. The scripts are installed once a document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from clickgrad.errors import PageError
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
+
+_WORLD = "clickgrad"
+_SCRIPTS = ("observe", "act", "settle", "text", "title")
+_CALL = "function (name, argument) { return this(name, argument); }"
+
+
+def _load_script(name: str) -> str:
+    """Without indentation and comments, which would travel along for every document."""
+    text = resources.files("clickgrad.browser").joinpath(f"{name}.js").read_text(encoding="utf-8")
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+def _bundle() -> str:
+    """A function of a script's name and argument. `kept` is what one script leaves for another."""
+    scripts = ",\n".join(f"{name}: {_load_script(name)}" for name in _SCRIPTS)
+    return (
+        f"(() => {{ const reach = ({_load_script('reach')})(), kept = {{ refs: [], scrollers: null, aim: null }};\n"
+        f"const scripts = {{ {scripts} }};\n"
+        "return (name, argument) => scripts[name](argument, reach, kept); })()"
+    )
+
+
+_INSTALL = _bundle()
+
+
+class IsolatedWorld:
+    """Of the main document of one tab; made anew for every document that comes."""
+
+    def __init__(self, protocol: CDPSession) -> None:
+        self._protocol = protocol
+        self._frame = ""
+        self._scripts = ""  # the function in the page, by an id that no other document's can have
+
+    async def call(self, script: str, argument: object) -> object:
+        """What a script returns. A document that goes away meanwhile is an error of Playwright's: ask its successor."""
+        from playwright.async_api import Error
+
+        try:
+            if not self._scripts:
+                self._scripts = await self._install()
+            answer = await self._protocol.send(
+                "Runtime.callFunctionOn",
+                {
+                    "objectId": self._scripts,
+                    "functionDeclaration": _CALL,
+                    "arguments": [{"value": script}, {"value": argument}],
+                    "awaitPromise": True,
+                    "returnByValue": True,
+                },
+            )
+        except Error:
+            self._scripts = self._frame = ""
+            raise
+        if "exceptionDetails" in answer:
+            raise PageError(f"the script {script} failed: {_told(answer)}")
+        return answer["result"].get("value")
+
+    async def _install(self) -> str:
+        from playwright.async_api import Error
+
+        if not self._frame:
+            self._frame = (await self._protocol.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        context = await self._make()
+        answer, again = await asyncio.gather(
+            self._protocol.send("Runtime.evaluate", {"expression": _INSTALL, "contextId": context}), self._make()
+        )
+        # A document of another process may have come in between, and the number may be that of its own scripts' world.
+        if context != again:
+            raise Error("the document went away")
+        if "exceptionDetails" in answer:
+            raise PageError(f"the page does not take our scripts: {_told(answer)}")
+        return str(answer["result"]["objectId"])
+
+    async def _make(self) -> int:
+        """The number of the world; asked again, the same one as long as the document is the same."""
+        made = await self._protocol.send("Page.createIsolatedWorld", {"frameId": self._frame, "worldName": _WORLD})
+        return int(made["executionContextId"])
+
+
+def _told(answer: dict[str, dict[str, dict[str, str]]]) -> str:
+    thrown = answer["exceptionDetails"].get("exception", {}).get("description", "without a reason")
+    return thrown.splitlines()[0]
