@@ -7,22 +7,23 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from clickgrad import __version__
+from clickgrad.bench.command import add_benches
 from clickgrad.errors import ClickgradError, UserError
-from clickgrad.recipes.bench.command import add_benches
-from clickgrad.recipes.interrupts import interrupted, listen
-from clickgrad.recipes.planning.options import add_plan_options, read_plan_options
+from clickgrad.interrupts import interrupted, listen, run
+from clickgrad.planning.options import add_plan_options, read_plan_options
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
     from clickgrad.config import Config
+    from clickgrad.policy.spec import PolicySpec
     from clickgrad.report.stats import Rate
     from clickgrad.report.studies import StudyReport
 
-    Recipe = Callable[[Config, argparse.Namespace], str]  # does the work; says what came of it
+    Recipe = Callable[[Config, argparse.Namespace], Coroutine[Any, Any, str]]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 TRAINING = ("train", "clone", "reinforce", "study start")
@@ -198,19 +199,19 @@ def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     config = load_config(options.config, options.set, name, default=preset)
     _refuse_silent_settings(config, options)
     if name in ONE_POLICY:
-        from clickgrad.recipes.wiring import as_trained
+        from clickgrad.backends.agents import as_trained
+        from clickgrad.policy.spec import TorchModel
 
-        config = as_trained(
-            config, getattr(options, "policy", None) or getattr(options, "start", None) or config.model.path
-        )
+        start = getattr(options, "start", None)
+        config = as_trained(config, TorchModel.of(start) if start else _policy(config, options))
     if options.dry_run:
-        from clickgrad.recipes.dry_run import resolved
+        from clickgrad.planning.dry_run import resolved
 
         print(resolved(config, name, getattr(options, "policy", None)), end="")
     elif int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        _run_as_one_of_several(name, lambda: print(recipe(config, options)))
+        _run_on_ranks(name, lambda: print(run(recipe(config, options))))
     else:
-        print(recipe(config, options))
+        print(run(recipe(config, options)))
     return DONE
 
 
@@ -227,53 +228,67 @@ def _refuse_silent_settings(config: Config, options: argparse.Namespace) -> None
         raise UserError(f"--set {setting}: no hosted model is asked here; name one, as --policy chat:<model>")
 
 
-def _run_as_one_of_several(name: str, run: Callable[[], None]) -> NoReturn:
-    """Under `torchrun`: the first process runs the recipe, the others learn with it."""
+def _run_on_ranks(name: str, run_all: Callable[[], None]) -> NoReturn:
+    """Under `torchrun`: rank 0 runs the recipe, the others learn with it."""
     if name not in TRAINING:
         raise UserError(f"`clickgrad {name}` trains nothing: start it without torchrun")
-    from clickgrad.learn.crew import leave_crew
-    from clickgrad.recipes.training import dismiss_crew, follow_orders
+    from clickgrad.backends.learners import dismiss_ranks, follow_rank_0
+    from clickgrad.learn.ranks import leave_ranks
 
     if os.environ.get("RANK") == "0":
-        run()
-        dismiss_crew()
+        run_all()
+        dismiss_ranks()
     else:
-        follow_orders()
-    leave_crew()
+        follow_rank_0()
+    leave_ranks()
 
 
-def _train(config: Config, options: argparse.Namespace) -> str:
+def _policy(config: Config, options: argparse.Namespace) -> PolicySpec:
+    """The one the user named, or the model of the options."""
+    from clickgrad.policy.spec import TorchModel, parse_policy
+
+    given = getattr(options, "policy", None)
+    return parse_policy(given) if given else TorchModel.of(config.model.path)
+
+
+def _policies(config: Config, options: argparse.Namespace) -> list[PolicySpec]:
+    from clickgrad.policy.spec import TorchModel, parse_policy
+
+    return [parse_policy(one) for one in options.policy or ()] or [TorchModel.of(config.model.path)]
+
+
+async def _train(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.train import train
 
-    report = train(config, options.run)
+    report = await train(config, options.run)
     told = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
     return _measured(told, [evaluation.success for _, evaluation in report.evaluations])
 
 
-def _demos(config: Config, options: argparse.Namespace) -> str:
+async def _demos(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.demos import record_demos
 
-    passed = record_demos(config, options.out)
+    passed = await record_demos(config, options.out)
     turns = sum(len(demonstration.turns) for demonstration in passed)
     return f"{len(passed)} demonstrations with {turns} turns in {options.out}"
 
 
-def _clone(config: Config, options: argparse.Namespace) -> str:
+async def _clone(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.clone import clone
 
-    return f"cloned model: {clone(config, options.run, options.demos)}"
+    return f"cloned model: {await clone(config, options.run, options.demos)}"
 
 
-def _reinforce(config: Config, options: argparse.Namespace) -> str:
+async def _reinforce(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.reinforce import reinforce
 
-    return f"trained model: {reinforce(config, options.start or config.model.path, options.run)}"
+    return f"trained model: {await reinforce(config, options.start or config.model.path, options.run)}"
 
 
-def _evaluate(config: Config, options: argparse.Namespace) -> str:
+async def _evaluate(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.evaluate import evaluate
 
-    report = evaluate(config, options.policy or f"torch:{config.model.path}", options.run, quiet=options.json)
+    report = await evaluate(config, _policy(config, options), options.run, quiet=options.json)
     told = json.dumps(report.plain()) if options.json else f"{report.text()}\n\nreport: {options.run / 'report.html'}"
     return _measured(told, [report.success])
 
@@ -287,28 +302,28 @@ def _measured(told: str, rates: Sequence[Rate]) -> str:
     return told
 
 
-def _study_start(config: Config, options: argparse.Namespace) -> str:
-    from clickgrad.recipes.studies.start import study_start
+async def _study_start(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.studies.start import study_start
 
-    return _told(study_start(config, options.run), options)
-
-
-def _study_format(config: Config, options: argparse.Namespace) -> str:
-    from clickgrad.recipes.studies.format import study_format
-
-    return _told(study_format(config, options.policy or [f"torch:{config.model.path}"], options.run), options)
+    return _told(await study_start(config, options.run), options)
 
 
-def _study_turns(config: Config, options: argparse.Namespace) -> str:
-    from clickgrad.recipes.studies.turns import study_turns
+async def _study_format(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.studies.format import study_format
 
-    return _told(study_turns(config, options.policy or [f"torch:{config.model.path}"], options.run), options)
+    return _told(await study_format(config, _policies(config, options), options.run), options)
 
 
-def _study_prompting(config: Config, options: argparse.Namespace) -> str:
-    from clickgrad.recipes.studies.prompting import study_prompting
+async def _study_turns(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.studies.turns import study_turns
 
-    return _told(study_prompting(config, options.policy or [f"torch:{config.model.path}"], options.run), options)
+    return _told(await study_turns(config, _policies(config, options), options.run), options)
+
+
+async def _study_prompting(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.studies.prompting import study_prompting
+
+    return _told(await study_prompting(config, _policies(config, options), options.run), options)
 
 
 def _told(report: StudyReport, options: argparse.Namespace) -> str:
@@ -319,10 +334,10 @@ def _told(report: StudyReport, options: argparse.Namespace) -> str:
     return told
 
 
-def _prove(config: Config, options: argparse.Namespace) -> str:
-    from clickgrad.recipes.prove import prove
+async def _prove(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.tools.prove import prove
 
-    proof = prove(config, quiet=options.json)
+    proof = await prove(config, quiet=options.json)
     if options.json:
         text = json.dumps(proof.plain())
     else:
@@ -334,10 +349,10 @@ def _prove(config: Config, options: argparse.Namespace) -> str:
     return text
 
 
-def _replay(config: Config, options: argparse.Namespace) -> str:
-    from clickgrad.recipes.replay import replay
+async def _replay(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.tools.replay import replay
 
-    replayed = replay(config, options.file, quiet=options.json)
+    replayed = await replay(config, options.file, quiet=options.json)
     different = [one for one in replayed if one.difference]
     if options.json:
         text = "\n".join(json.dumps({"episode": one.episode, "difference": one.difference}) for one in replayed)
@@ -350,11 +365,11 @@ def _replay(config: Config, options: argparse.Namespace) -> str:
     return text
 
 
-def _run_goal(config: Config, options: argparse.Namespace) -> str:
-    from clickgrad.recipes.run_goal import run_goal
+async def _run_goal(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.tools.run_goal import run_goal
 
-    policy = options.policy or f"torch:{config.model.path}"
-    trajectory = run_goal(config, options.goal, options.url, policy, options.allow, options.out)
+    policy = _policy(config, options)
+    trajectory = await run_goal(config, options.goal, options.url, policy, options.allow, options.out)
     kept = f"{len(trajectory.turns)} turns in {options.out}"
     if trajectory.end != "stopped":
         raise ClickgradError(f"ended by {trajectory.end}: {trajectory.error or 'the agent did not stop'}; {kept}")
@@ -362,7 +377,7 @@ def _run_goal(config: Config, options: argparse.Namespace) -> str:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.compare import compare_pairs
+    from clickgrad.tools.compare import compare_pairs
 
     comparison = compare_pairs(options.runs)
     print(json.dumps(comparison.plain()) if options.json else comparison.text())
@@ -370,7 +385,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _rejudge(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.rejudge import rejudge
+    from clickgrad.tools.rejudge import rejudge
 
     findings = rejudge(options.run)
     print(json.dumps(findings.plain()) if options.json else findings.text())
@@ -385,8 +400,8 @@ def _view(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.planning.plan import make_plan
-    from clickgrad.recipes.planning.telling import told
+    from clickgrad.planning.plan import make_plan
+    from clickgrad.planning.telling import told
 
     plan = make_plan(read_plan_options(options))
     print(json.dumps(plan.plain()) if options.json else told(plan))
@@ -432,7 +447,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.doctor import examine
+    from clickgrad.tools.doctor import examine
 
     findings = examine()
     if options.json:

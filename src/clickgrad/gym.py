@@ -18,7 +18,7 @@ import asyncio
 import string
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack
 from dataclasses import asdict
 from typing import Any, Literal, TypeVar
 
@@ -30,10 +30,11 @@ from gymnasium import spaces
 
 from clickgrad.agent.grammar import ReplyFormat, parse
 from clickgrad.agent.prompt import page_lines
+from clickgrad.backends.tasks import chosen_tasks
+from clickgrad.backends.venues import open_venue
 from clickgrad.browser.render import Rendering
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError, WorldError
-from clickgrad.recipes.wiring import chosen_tasks, open_venue
 from clickgrad.rollout.episode import unjudged_because
 from clickgrad.rollout.reading import told_after
 from clickgrad.rollout.venue import Venue, Visit
@@ -79,7 +80,7 @@ class ClickgradEnv(gymnasium.Env[str, str]):
         self.tasks = {task.id: task for task in chosen_tasks(config, split)}
         self._config = config
         self._episode: _Episode | None = None
-        self._ending = ExitStack()
+        self._open = AsyncExitStack()
         # Playwright lives in one thread with a loop of its own, so that a caller with a loop, a notebook, can use it.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="clickgrad-gym")
         self._runner: asyncio.Runner | None = None
@@ -112,8 +113,8 @@ class ClickgradEnv(gymnasium.Env[str, str]):
             self._finish()
         finally:
             if self._runner is not None:
-                self._runner = self._venue = None
-                self._call(self._ending.close)
+                runner, self._runner, self._venue = self._runner, None, None
+                self._call(lambda: self._end(runner))
             self._thread.shutdown()
             super().close()
 
@@ -129,13 +130,18 @@ class ClickgradEnv(gymnasium.Env[str, str]):
     def _begin(self, task: Task) -> tuple[str, dict[str, Any]]:
         """In the thread: the venue opens with the first episode."""
         if self._runner is None:
-            self._runner = self._ending.enter_context(asyncio.Runner())
+            self._runner = asyncio.Runner()
         if self._venue is None:
-            self._venue = self._ending.enter_context(open_venue(self._config, self._runner))
+            self._venue = self._runner.run(self._open.enter_async_context(open_venue(self._config)))
         episode = _Episode(task, self._config.agent.reply_format, self._config.agent.max_turns)
         page = self._runner.run(episode.begin(self._venue))
         self._episode = episode
         return _text(page), episode.info(page)
+
+    def _end(self, runner: asyncio.Runner) -> None:
+        """In the thread."""
+        with runner:
+            runner.run(self._open.aclose())
 
     def _finish(self) -> None:
         episode, self._episode = self._episode, None

@@ -12,7 +12,7 @@ from tiny import FakeVenue
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakePage
-from clickgrad.cluster.engine import HostedEngine
+from clickgrad.backends.ray.engine import HostedEngine
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.rollout.stage import Stage

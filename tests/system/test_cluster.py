@@ -21,11 +21,11 @@ from stages import hanging_stage, noting_engine
 from tiny import make_task
 
 from clickgrad import __version__
-from clickgrad.cluster.connection import connected, refuse_others, room_for
-from clickgrad.cluster.engine import Engines
-from clickgrad.cluster.events import Events
-from clickgrad.cluster.fleet import Fleet, FleetOptions
-from clickgrad.cluster.worker import Worker
+from clickgrad.backends.ray.connection import connected, refuse_others, room_for
+from clickgrad.backends.ray.engine import Engines
+from clickgrad.backends.ray.events import Events
+from clickgrad.backends.ray.fleet import Fleet, FleetOptions
+from clickgrad.backends.ray.worker import Worker
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError
 from clickgrad.recipes.evaluate import evaluate

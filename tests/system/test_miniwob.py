@@ -11,7 +11,7 @@ from commands import call
 from miniwob_look import fault_of
 
 from clickgrad.config import Config, load_config
-from clickgrad.recipes.prove import prove_tasks
+from clickgrad.tools.prove import prove_tasks
 from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue

@@ -10,7 +10,7 @@ import pytest
 from commands import call, run
 
 from clickgrad.config import Config, load_config
-from clickgrad.recipes.prove import prove_tasks
+from clickgrad.tools.prove import prove_tasks
 from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.tasks import load_tasks

@@ -13,7 +13,7 @@ from commands import call, run
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.recipes.run_goal import run_goal
+from clickgrad.tools.run_goal import run_goal
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import End, Outcome
 

@@ -36,7 +36,9 @@ from clickgrad.types import (
 ReplyFormat = Literal["plain", "thinking"]
 
 OPEN, CLOSE = "<answer>", "</answer>"
-CALL = re.compile(r"(do|exit|go_backward|go_forward)\s*\((.*)\)", re.DOTALL)
+FUNCTIONS = "do|exit|go_backward|go_forward"
+CALL = re.compile(rf"({FUNCTIONS})\s*\((.*)\)", re.DOTALL)
+CALL_START = re.compile(rf"\b(?:{FUNCTIONS})\s*\(")
 ARGUMENT = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d+)\s*(,|$)""", re.DOTALL)
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
@@ -50,6 +52,12 @@ BARE: dict[str, type[ScrollUp | ScrollDown | PressEnter | Wait]] = {
 }
 VERBS = (*ON_ELEMENT, *WITH_TEXT, *BARE, "Switch Tab")
 NAMES: dict[type, str] = {kind: name for name, kind in {**ON_ELEMENT, **WITH_TEXT, **BARE}.items()}
+
+
+def find_call(text: str) -> int | None:
+    """Where the first action of a reply begins."""
+    found = CALL_START.search(text)
+    return found.start() if found else None
 
 
 def parse(reply: str, reply_format: ReplyFormat) -> Action | Unparsable:

@@ -17,8 +17,7 @@ import torch
 
 from clickgrad.errors import UserError
 from clickgrad.integrity import changed_file, digests, flush, set_aside, writing
-from clickgrad.learn.crew import split_like, whole
-from clickgrad.learn.trainee import Trainee
+from clickgrad.learn.ranks import full_tensor, shard_like
 
 FORMAT = 3
 UNSIGNED = 2  # the format before there were digests
@@ -38,6 +37,16 @@ class Progress:
     skipped_groups: int = 0
     records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # task -> episodes passed, episodes tried
     held_out: tuple[float, ...] = ()  # loss on the demonstrations set aside, epoch by epoch, in cloning
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that a checkpoint holds."""
+
+    progress: Progress
+    weights: Tensors  # the trained parameters, whole
+    moments: Tensors  # of the optimizer
+    score: float | None = None
 
 
 def step_folder(root: Path, step: int) -> Path:
@@ -88,24 +97,14 @@ def find_fault(folder: Path) -> str:
         return _first_line(error)
 
 
-def save(
-    root: Path,
-    progress: Progress,
-    trainee: Trainee,
-    optimizer: torch.optim.Optimizer,
-    keep: int,
-    score: float | None = None,
-) -> None:
-    """The last `keep` stay, and the one with the best score so far. A crew calls it together, the first one writes."""
-    weights, moments = trainee.weights(), _moments(optimizer)
-    if not trainee.crew.leads:
-        return
-    final = step_folder(root, progress.step)
+def save(root: Path, state: State, keep: int) -> None:
+    """The last `keep` stay, and the one with the best score so far."""
+    final = step_folder(root, state.progress.step)
     partial = root / f".partial-{final.name}"
     shutil.rmtree(partial, ignore_errors=True)
     try:
         with saving(final):
-            _write(partial, progress, weights, moments, score)
+            _write(partial, state)
             shutil.rmtree(final, ignore_errors=True)
             partial.rename(final)
             flush(root)
@@ -117,14 +116,14 @@ def save(
             shutil.rmtree(old)
 
 
-def _write(folder: Path, progress: Progress, weights: Tensors, moments: Tensors, score: float | None) -> None:
+def _write(folder: Path, state: State) -> None:
     folder.mkdir(parents=True)
-    safetensors.torch.save_file(weights, folder / "weights.safetensors")
-    safetensors.torch.save_file(moments, folder / "optimizer.safetensors")
-    state: dict[str, Any] = {"format": FORMAT, "score": score, "files": digests(folder)} | {
-        name: getattr(progress, name) for name in Progress.__dataclass_fields__
+    safetensors.torch.save_file(state.weights, folder / "weights.safetensors")
+    safetensors.torch.save_file(state.moments, folder / "optimizer.safetensors")
+    told: dict[str, Any] = {"format": FORMAT, "score": state.score, "files": digests(folder)} | {
+        name: getattr(state.progress, name) for name in Progress.__dataclass_fields__
     }
-    (folder / STATE).write_text(json.dumps(state | {"digest": _digest(state)}))
+    (folder / STATE).write_text(json.dumps(told | {"digest": _digest(told)}))
     for file in folder.iterdir():
         flush(file)
 
@@ -164,16 +163,21 @@ def read_progress(folder: Path) -> Progress:
         raise _unreadable(folder, error) from error
 
 
-def load(folder: Path, trainee: Trainee, optimizer: torch.optim.Optimizer) -> Progress:
+def load(folder: Path) -> State:
     progress = read_progress(folder)
     if fault := find_fault(folder):
         raise _unreadable(folder, OSError(fault))
+    load_file = safetensors.torch.load_file
+    return State(progress, load_file(folder / "weights.safetensors"), load_file(folder / "optimizer.safetensors"))
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """A checkpoint that cannot be read, or does not fit the model, is told in one line."""
     try:
-        trainee.load_weights(safetensors.torch.load_file(folder / "weights.safetensors"))
-        _load_moments(optimizer, safetensors.torch.load_file(folder / "optimizer.safetensors"))
+        yield
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, safetensors.SafetensorError) as error:
         raise _unreadable(folder, error) from error
-    return progress
 
 
 def _unreadable(folder: Path, error: Exception) -> UserError:
@@ -201,16 +205,16 @@ def _digest(state: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
-def _moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+def moments(optimizer: torch.optim.Optimizer) -> Tensors:
     """`3.exp_avg` is a moment of the fourth parameter. Learning rates are not state: every step sets its own."""
     state = optimizer.state_dict()["state"]
-    return {f"{index}.{name}": whole(value) for index, moments in state.items() for name, value in moments.items()}
+    return {f"{index}.{name}": full_tensor(value) for index, kept in state.items() for name, value in kept.items()}
 
 
-def _load_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+def load_moments(optimizer: torch.optim.Optimizer, tensors: Tensors) -> None:
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in tensors.items():
         index, name = key.split(".")
-        state.setdefault(int(index), {})[name] = split_like(parameters[int(index)], value)
+        state.setdefault(int(index), {})[name] = shard_like(parameters[int(index)], value)
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})

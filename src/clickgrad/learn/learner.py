@@ -1,14 +1,17 @@
 """A policy in training with its optimizer: all that a recipe asks of it, whoever computes.
 
-In a crew every process holds a part of the weights, so every process has to make every call. The first one makes them
-as it would alone, and each is told to the others before it begins; they do nothing but `follow`. Orders can also come
-from another process altogether (`cluster/learner.py`); then `obey` makes the calls.
+Full-parameter: the sampler shares the trained weights, unless sampling goes on during an update. LoRA: the sampler has
+weights of its own, base plus adapter, added up anew after every step, so sampling pays nothing for the adapter and
+rounding never accumulates. With several ranks each holds a shard of what is trained, and the first one the sampler;
+every rank has to make every call, so the first one broadcasts each before it begins, and the others `follow`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,28 +20,18 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import torch
 
 from clickgrad.learn import checkpoint
+from clickgrad.learn.adapters import merged_weights, with_adapter
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.logprobs import Layout
-from clickgrad.learn.step import OnProgress, StepFigures, clone_step, grpo_step, make_optimizer, mean_loss
-from clickgrad.learn.trainee import Trainee
+from clickgrad.learn.logprobs import Batch, reply_logprobs
+from clickgrad.learn.ranks import ALONE, Ranks, full_tensor, reshard, shard, shard_like
+from clickgrad.learn.spec import Layout, LearnerSpec, UpdateOptions
+from clickgrad.learn.step import OnProgress, StepFigures, clone_step, grpo_step, make_optimizer, mean_loss, silent
+from clickgrad.policy.device import device_of
 from clickgrad.policy.models import ChatTokenizer, LoadedModel
 from clickgrad.types import Sample
 
-Order = tuple[str, tuple[Any, ...]]  # a method of `Learner` and its arguments
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class GrpoOptions:
-    lr: float
-    clip: float
-    kl_beta: float
-    temperature: float
-    micro_tokens: int
-    layout: Layout
-    updates: int
-    importance_cap: float
 
 
 class Learner(Protocol):
@@ -53,8 +46,8 @@ class Learner(Protocol):
     def mean_loss(self, samples: Sequence[Sample], micro_tokens: int) -> float | None:
         """What cloning would call the loss of these samples; None when there are none."""
 
-    def reinforce(self, samples: Sequence[Sample], options: GrpoOptions) -> tuple[StepFigures, ...]:
-        """One step of M-GRPO. Empty when no group had contrast: then there is nothing to learn from."""
+    def update(self, samples: Sequence[Sample], options: UpdateOptions) -> tuple[StepFigures, ...]:
+        """One step of reinforcement. Empty when there are no samples: then there is nothing to learn from."""
 
     def refresh_sampler(self) -> None:
         """Whoever samples from the learner's own weights gets those of now."""
@@ -69,103 +62,194 @@ class Learner(Protocol):
         """A plain transformers folder, adapter merged."""
 
 
-def _together(
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a learner that can be sent to another process and made there."""
+
+    method: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def make(self, learner: LocalLearner) -> Any:
+        return self.method(learner, *self.arguments)
+
+
+def _on_all_ranks(
     method: Callable[Concatenate[LocalLearner, Arguments], Result],
 ) -> Callable[Concatenate[LocalLearner, Arguments], Result]:
     @wraps(method)
     def call(learner: LocalLearner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        assert not kwargs, "an order has its arguments by position"
-        learner.crew.tell((method.__name__, args))
+        assert not kwargs, "a call that is sent has its arguments by position"
+        learner.ranks.broadcast(Call(call, args))
         return method(learner, *args, **kwargs)
 
     return call
 
 
 class LocalLearner:
-    """The weights are in this process, or sharded among its crew."""
+    """The weights are in this process, or sharded among its ranks."""
 
-    def __init__(self, trainee: Trainee) -> None:
-        self.crew = trainee.crew
-        self.on_progress: OnProgress = lambda done, total: None
-        self._trainee = trainee
-        self._optimizer = make_optimizer(trainee.model, lr=0.0)  # every step sets its own rate
-
-    @property
-    def sampler(self) -> LoadedModel:
-        """The policy to sample from: as it was when `refresh_sampler` was last called, or later."""
-        return self._trainee.sampler
+    def __init__(self, loaded: LoadedModel, spec: LearnerSpec, ranks: Ranks = ALONE) -> None:
+        self.ranks = ranks
+        self.on_progress: OnProgress = silent
+        self._spec = spec
+        self._lora = spec.lora.rank > 0
+        self._start: Any = None
+        self._apart = self._lora or spec.separate_sampler or ranks.size > 1
+        copied = self._apart and ranks.is_first
+        self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if copied else loaded
+        if copied and not spec.samples_here:
+            self.sampler.model.to("cpu")
+        if self._lora:
+            self.model = with_adapter(loaded.model, spec.lora, spec.seed)
+        else:
+            self.model = loaded.model
+            self._start = copy.deepcopy(loaded.model) if spec.with_reference else None
+        if ranks.size > 1:
+            for model in filter(None, (self.model, self._start)):
+                shard(model, ranks)
+        # Dropout would make the policy that is trained another one than the policy that sampled.
+        self.model.eval()
+        if spec.recompute:
+            self.model.gradient_checkpointing_enable({"use_reentrant": False})
+        self.optimizer = make_optimizer(self.model, lr=0.0)  # every step sets its own rate
 
     @property
     def tokenizer(self) -> ChatTokenizer:
-        return self._trainee.sampler.tokenizer
+        return self.sampler.tokenizer
 
-    @_together
+    # --- updates ---
+
+    @_on_all_ranks
     def clone(self, samples: Sequence[Sample], lr: float, micro_tokens: int, layout: Layout) -> StepFigures:
-        with self._trainee.computing():
-            return clone_step(self._trainee.model, self._optimizer, samples, lr, micro_tokens, layout, self.crew)
+        with self._computing():
+            return clone_step(self.model, self.optimizer, samples, lr, micro_tokens, layout, self.ranks)
 
-    @_together
+    @_on_all_ranks
     def mean_loss(self, samples: Sequence[Sample], micro_tokens: int) -> float | None:
-        with self._trainee.computing():
-            return mean_loss(self._trainee.model, samples, micro_tokens)
+        with self._computing():
+            return mean_loss(self.model, samples, micro_tokens)
 
-    @_together
-    def reinforce(self, samples: Sequence[Sample], options: GrpoOptions) -> tuple[StepFigures, ...]:
+    @_on_all_ranks
+    def update(self, samples: Sequence[Sample], options: UpdateOptions) -> tuple[StepFigures, ...]:
         if not samples:
             return ()
-        with self._trainee.computing():
-            return grpo_step(
-                self._trainee.model,
-                self._trainee.reference if options.kl_beta else None,
-                self._optimizer,
-                samples,
-                **asdict(options),
-                crew=self.crew,
-                progress=self.on_progress,
-            )
+        reference = self.reference if options.kl_beta else None
+        with self._computing():
+            return grpo_step(self.model, self.optimizer, samples, options, reference, self.ranks, self.on_progress)
 
-    @_together
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        # The library recomputes in training mode only: that of the layer itself, while all in it stays without dropout.
+        layers = self.model.get_decoder().layers
+        for layer in layers:
+            layer.training = self._spec.recompute
+        device = device_of(self.model).type
+        try:
+            # Without the cache of rounded weights: it lives until the block ends, and would outlive an optimizer step.
+            with torch.autocast(device, torch.bfloat16, enabled=self._spec.autocast, cache_enabled=False):
+                yield
+        finally:
+            for layer in layers:
+                layer.training = False
+
+    @torch.no_grad()
+    def reference(self, batch: Batch, temperature: float = 1.0) -> torch.Tensor:
+        """Logprobs under the policy as it was at the start."""
+        if self._lora:
+            with self.model.disable_adapter():
+                return reply_logprobs(self.model, batch, temperature)[0]
+        return reply_logprobs(self._start, batch, temperature)[0]
+
+    # --- weights for samplers ---
+
+    @_on_all_ranks
     def refresh_sampler(self) -> None:
-        self._trainee.refresh_sampler()
+        self._refresh_sampler()
 
-    @_together
+    @torch.no_grad()
+    def _refresh_sampler(self) -> None:
+        reshard(self.model)
+        for name, weight in self._moved() if self._apart else ():
+            if self.ranks.is_first:
+                self.sampler.model.get_parameter(name).copy_(weight)
+
+    def _moved(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """Every weight of the sampler's that training changes, whole."""
+        if self._lora:
+            return merged_weights(self.model)
+        return ((name, full_tensor(value)) for name, value in self.model.named_parameters())
+
+    @_on_all_ranks
     def save_for_sampling(self, folder: Path) -> None:
-        """What a sampler that reads files lacks: the adapter if there is one, else all weights."""
-        self._trainee.save_for_sampling(folder)
+        """What a sampler that reads files lacks: the adapter if there is one, else all weights.
 
-    @_together
-    def weights(self) -> dict[str, torch.Tensor]:
-        """What training has changed, whole, for a sampler in another process."""
-        return {name: value.cpu() for name, value in self._trainee.weights().items()}
+        The sampler here is to be refreshed first.
+        """
+        self._save_for_sampling(folder)
 
-    @_together
+    def _save_for_sampling(self, folder: Path) -> None:
+        if not self._lora:
+            if self.ranks.is_first:
+                self.sampler.model.save_pretrained(folder)
+            return
+        weights = self._weights()
+        if self.ranks.is_first:
+            self.model.save_pretrained(folder, save_embedding_layers=False, state_dict=weights)
+
+    @_on_all_ranks
     def files(self) -> dict[str, bytes]:
-        """The same as files by their names, for a sampler that reads them."""
-        self._trainee.refresh_sampler()
+        """The same by their names, for a sampler on another machine."""
+        self._refresh_sampler()
         with TemporaryDirectory(prefix="clickgrad-push-") as folder:
-            self._trainee.save_for_sampling(Path(folder))
+            self._save_for_sampling(Path(folder))
             return {file.name: file.read_bytes() for file in Path(folder).iterdir()}
 
-    @_together
+    @_on_all_ranks
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The trained parameters, whole, for a sampler in another process."""
+        return {name: value.cpu() for name, value in self._weights().items()}
+
+    @torch.no_grad()
+    def _weights(self) -> dict[str, torch.Tensor]:
+        reshard(self.model)
+        return {name: full_tensor(value.detach()) for name, value in self._trained()}
+
+    @torch.no_grad()
+    def load_weights(self, weights: dict[str, torch.Tensor]) -> None:
+        reshard(self.model)
+        for name, value in self._trained():
+            value.copy_(shard_like(value, weights[name]))
+        self._refresh_sampler()
+
+    def _trained(self) -> Iterator[tuple[str, torch.nn.Parameter]]:
+        return ((name, value) for name, value in self.model.named_parameters() if value.requires_grad)
+
+    # --- files ---
+
+    @_on_all_ranks
     def save(self, checkpoints: Path, progress: Progress, keep: int, score: float | None) -> None:
-        checkpoint.save(checkpoints, progress, self._trainee, self._optimizer, keep, score)
+        state = checkpoint.State(progress, self._weights(), checkpoint.moments(self.optimizer), score)
+        if self.ranks.is_first:
+            checkpoint.save(checkpoints, state, keep)
 
-    @_together
+    @_on_all_ranks
     def load(self, folder: Path) -> Progress:
-        return checkpoint.load(folder, self._trainee, self._optimizer)
+        with checkpoint.reading(folder):
+            state = checkpoint.load(folder)
+            self.load_weights(state.weights)
+            checkpoint.load_moments(self.optimizer, state.moments)
+        return state.progress
 
-    @_together
+    @_on_all_ranks
     def export(self, folder: Path) -> None:
         with checkpoint.saving(folder):
-            self._trainee.export(folder)
-
-
-def obey(learner: LocalLearner, order: Order) -> Any:
-    name, arguments = order
-    return getattr(learner, name)(*arguments)
+            self._refresh_sampler()
+            if self.ranks.is_first:
+                self.sampler.model.save_pretrained(folder)
+                self.tokenizer.inner.save_pretrained(folder)
 
 
 def follow(learner: LocalLearner) -> None:
-    """All but the first of a crew: make the calls that the first one makes, until it is done with the learner."""
-    while (order := learner.crew.hear()) is not None:
-        obey(learner, order)
+    """All ranks but the first: make the calls that the first one makes, until it is done with the learner."""
+    while (call := learner.ranks.receive()) is not None:
+        call.make(learner)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
 from clickgrad.learn.comb import CombAttention, common_length, pack
+from clickgrad.learn.spec import Layout
 from clickgrad.policy.attention import NAME
 from clickgrad.types import Sample
-
-Layout = Literal["rows", "comb", "packed"]  # packed is the comb without sharing, for comparison
 
 
 @dataclass(frozen=True, slots=True)

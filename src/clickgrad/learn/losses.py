@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from clickgrad.learn.logprobs import Batch
+from clickgrad.learn.spec import UpdateOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,10 @@ def clone_loss(logprobs_BK: torch.Tensor, batch: Batch) -> torch.Tensor:
 
 def grpo_loss(
     logprobs_BK: torch.Tensor,
-    reference_BK: torch.Tensor | None,
     batch: Batch,
-    clip: float,
-    kl_beta: float,
+    options: UpdateOptions,
+    reference_BK: torch.Tensor | None = None,
     before_BK: torch.Tensor | None = None,
-    importance_cap: float = 0.0,
 ) -> GrpoTerms:
     """min(rho A, clip(rho) A) - beta KL, rho against the policy that sampled.
 
@@ -51,15 +50,15 @@ def grpo_loss(
     old_BK = batch.old_logprobs_BK if before_BK is None else before_BK
     ratio = torch.exp(logprobs_BK - old_BK)
     advantages = batch.advantages_B[:, None]
-    clipped = ratio.clamp(1 - clip, 1 + clip)
+    clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
     gain = torch.minimum(ratio * advantages, clipped * advantages)
     if before_BK is not None:
-        gain = gain * torch.exp(before_BK - batch.old_logprobs_BK).clamp(max=importance_cap)
+        gain = gain * torch.exp(before_BK - batch.old_logprobs_BK).clamp(max=options.importance_cap)
     kl = torch.zeros_like(logprobs_BK)
     if reference_BK is not None:
         away = reference_BK - logprobs_BK
         kl = torch.exp(away) - away - 1
-    loss = -(batch.weights_B * mean_over_tokens(gain - kl_beta * kl, batch)).sum()
+    loss = -(batch.weights_B * mean_over_tokens(gain - options.kl_beta * kl, batch)).sum()
     sampled = batch.loss_BK > 0
     acted = (clipped * advantages < ratio * advantages) & sampled
     return GrpoTerms(loss, acted.sum(), torch.where(sampled, kl, 0).detach().sum())

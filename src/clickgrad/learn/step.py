@@ -9,13 +9,19 @@ from typing import Any
 
 import torch
 
-from clickgrad.learn.crew import ALONE, Crew, whole
-from clickgrad.learn.logprobs import Batch, Layout, collate, micro_batches, reply_logprobs
+from clickgrad.learn.logprobs import Batch, collate, micro_batches, reply_logprobs
 from clickgrad.learn.losses import clone_loss, grpo_loss
+from clickgrad.learn.ranks import ALONE, Ranks, full_tensor
+from clickgrad.learn.spec import Layout, UpdateOptions
 from clickgrad.policy.device import on_device_of
 from clickgrad.types import Sample
 
 OnProgress = Callable[[int, int], None]  # (turns done, turns in all)
+Reference = Callable[[Batch, float], torch.Tensor]  # logprobs of a batch, at a temperature, under the start policy
+
+
+def silent(done: int, total: int) -> None:
+    """Progress that nobody looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ def clone_step(
     lr: float,
     micro_tokens: int,
     layout: Layout = "comb",
-    crew: Crew = ALONE,
+    ranks: Ranks = ALONE,
 ) -> StepFigures:
     """Behaviour cloning on one batch: the mean over its replies."""
     total = len(samples)
@@ -58,7 +64,7 @@ def clone_step(
         (loss * weight).backward()  # type: ignore[no-untyped-call]
         return _Part(float(loss.detach()), 0.0, 0, _sum(entropy, batch), 0.0)
 
-    return _step(model, optimizer, samples, lr, micro_tokens, layout, crew, backward)
+    return _step(model, optimizer, Batches(samples, micro_tokens, layout), lr, backward, ranks)
 
 
 @torch.no_grad()
@@ -76,40 +82,30 @@ def mean_loss(model: Any, samples: Sequence[Sample], micro_tokens: int) -> float
 
 def grpo_step(
     model: Any,
-    reference: Callable[[Batch, float], torch.Tensor] | None,
     optimizer: torch.optim.Optimizer,
     samples: Sequence[Sample],
-    lr: float,
-    clip: float,
-    kl_beta: float,
-    temperature: float,
-    micro_tokens: int,
-    layout: Layout = "comb",
-    updates: int = 1,
-    importance_cap: float = 0.0,
-    crew: Crew = ALONE,
-    progress: OnProgress = lambda done, total: None,
+    options: UpdateOptions,
+    reference: Reference | None = None,
+    ranks: Ranks = ALONE,
+    progress: OnProgress = silent,
 ) -> tuple[StepFigures, ...]:
-    """M-GRPO on one batch of groups, `updates` times over it: from the second on the clip may act.
-
-    `reference` scores a batch, at a temperature, under the frozen start policy. `importance_cap` above 0 corrects for
-    a sampler that computes differently from the trainer.
-    """
+    """M-GRPO on one batch of groups, `updates` times over it: from the second on the clip may act."""
     before: dict[int, torch.Tensor] = {}  # the trainer's own logprobs of each micro-batch, as they were at first
 
     def backward(batch: Batch, number: int, weight: float) -> _Part:
-        scored = reference(batch, temperature) if reference else None
-        logprobs, entropy = reply_logprobs(model, batch, temperature)
+        scored = reference(batch, options.temperature) if reference else None
+        logprobs, entropy = reply_logprobs(model, batch, options.temperature)
         own = before.setdefault(number, logprobs.detach())
-        terms = grpo_loss(logprobs, scored, batch, clip, kl_beta, own if importance_cap else None, importance_cap)
+        terms = grpo_loss(logprobs, batch, options, scored, own if options.importance_cap else None)
         (terms.loss * weight).backward()  # type: ignore[no-untyped-call]
         gap = torch.where(batch.loss_BK > 0, (own - batch.old_logprobs_BK).abs(), 0).max()
         return _Part(
             float(terms.loss.detach()), float(terms.kl), int(terms.ratio_clipped), _sum(entropy, batch), float(gap)
         )
 
+    batches = Batches(samples, options.micro_tokens, options.layout)
     return tuple(
-        _step(model, optimizer, samples, lr, micro_tokens, layout, crew, backward, progress) for _ in range(updates)
+        _step(model, optimizer, batches, options.lr, backward, ranks, progress) for _ in range(options.updates)
     )
 
 
@@ -126,33 +122,44 @@ def _sum(values_BK: torch.Tensor, batch: Batch) -> float:
     return float(torch.where(batch.loss_BK > 0, values_BK, 0).sum())
 
 
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """The samples of a step, and how they are cut into what fits the memory."""
+
+    samples: Sequence[Sample]
+    micro_tokens: int
+    layout: Layout
+
+    def micro(self) -> list[tuple[Sample, ...]]:
+        return list(micro_batches(self.samples, self.micro_tokens, self.layout))
+
+
 def _step(
     model: Any,
     optimizer: torch.optim.Optimizer,
-    samples: Sequence[Sample],
+    batches: Batches,
     lr: float,
-    micro_tokens: int,
-    layout: Layout,
-    crew: Crew,
     backward: Callable[[Batch, int, float], _Part],  # of a micro-batch, its number and its weight in the gradient
-    progress: OnProgress = lambda done, total: None,
+    ranks: Ranks = ALONE,
+    progress: OnProgress = silent,
 ) -> StepFigures:
     """Gradients add up over micro-batches in a fixed order, so the same samples give the same weights to the bit."""
+    samples = batches.samples
     for group in optimizer.param_groups:
         group["lr"] = lr
     optimizer.zero_grad(set_to_none=True)
     parts, done, computed = [], 0, 0
-    for number, micro, weight in crew.share(list(micro_batches(samples, micro_tokens, layout))):
+    for number, micro, weight in ranks.share(batches.micro()):
         with on_device_of(model):
-            batch = collate(micro, layout)
+            batch = collate(micro, batches.layout)
             part = backward(batch, number, weight)
         if weight:
             parts.append(part)
         computed += batch.tokens
         done += len(micro)
-        progress(min(done * crew.size, len(samples)), len(samples))
-    norm = float(whole(torch.nn.utils.clip_grad_norm_(trainable(model), max_norm=1.0)))
-    loss, entropy, kl, clipped, computed_by_all = crew.sum(
+        progress(min(done * ranks.size, len(samples)), len(samples))
+    norm = float(full_tensor(torch.nn.utils.clip_grad_norm_(trainable(model), max_norm=1.0)))
+    loss, entropy, kl, clipped, computed_by_all = ranks.sum(
         [sum(getattr(part, name) for part in parts) for name in ("loss", "entropy", "kl", "clipped")] + [computed]
     )
     skipped = not (isfinite(norm) and isfinite(loss))
@@ -167,7 +174,7 @@ def _step(
         grad_norm=norm,
         entropy=entropy / tokens,
         kl=kl / tokens,
-        sampler_gap=crew.max(max((part.sampler_gap for part in parts), default=0.0)),
+        sampler_gap=ranks.max(max((part.sampler_gap for part in parts), default=0.0)),
         clip_share=clipped / tokens,
         tokens=tokens,
         tokens_seen=sum(len(ids) for ids in {sample.ids for sample in samples}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clickgrad.agent.grammar import ReplyFormat, parse, render
+from clickgrad.agent.grammar import ReplyFormat, find_call, parse, render
 from clickgrad.agent.prompt import page_lines
 from clickgrad.errors import PolicyError
 from clickgrad.policy.protocol import Policy
@@ -20,7 +20,6 @@ TRIES = 3
 MAX_NEW_TOKENS = 1024
 ANSWER = re.compile(r"<answer>.*?(?:</answer>|$)", re.IGNORECASE | re.DOTALL)
 TAG = re.compile(r"</?(?:think|answer)>", re.IGNORECASE)
-CALL = re.compile(r"\b(?:do|exit|go_backward|go_forward)\s*\(")
 SYSTEM = """You write down what an agent on a web site thinks before it acts. Write in the first person and in the \
 present tense, as someone who does not know yet what comes next: what the task wants, what this page shows of it, what \
 the choices are, and why one of them is right. A few sentences of plain text. Do not write the action itself, no code, \
@@ -47,7 +46,7 @@ class ChatExplainer:
 def cleaned(text: str, action: Action, reply_format: ReplyFormat) -> str:
     """One paragraph without tags and actions; empty when nothing is left, or nothing that leaves the action alone."""
     lines = TAG.sub("", ANSWER.sub("", text)).splitlines()
-    kept = [line.strip("#* \t") for line in lines if not CALL.search(line) and not line.lstrip().startswith("```")]
+    kept = [line.strip("#* \t") for line in lines if find_call(line) is None and not line.lstrip().startswith("```")]
     remark = " ".join(" ".join(kept).split())
     return remark if parse(render(action, remark, reply_format), reply_format) == action else ""
 

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ import transformers
 from clickgrad.errors import UserError
 from clickgrad.integrity import DIGESTS, broken_seal
 from clickgrad.policy.attention import use_our_attention
+from clickgrad.policy.device import choose_device
+from clickgrad.policy.spec import ModelSpec
 from clickgrad.types import Message
 
 SMOLLM2 = "smollm2"
@@ -87,6 +89,15 @@ class LoadedModel:
     @property
     def context_tokens(self) -> int:
         return self.most_tokens or int(self.model.config.max_position_embeddings)
+
+
+def load(spec: ModelSpec) -> LoadedModel:
+    """On the device and in the type asked for."""
+    if spec.threads:
+        torch.set_num_threads(spec.threads)
+    loaded = load_model(spec.source)
+    model = loaded.model.to(choose_device(spec.device), getattr(torch, spec.dtype))
+    return replace(loaded, model=model, most_tokens=spec.context_tokens)
 
 
 def load_model(source: str) -> LoadedModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from clickgrad.errors import TokenLimit
@@ -31,9 +31,8 @@ class Policy(Protocol):
 class TrainedPolicy(Policy, Protocol):
     """One whose weights are replaced while it answers."""
 
-    @property
-    def cache_hit_share(self) -> float:
-        """Prompt tokens that did not have to be computed."""
+    def figures(self) -> Mapping[str, float]:
+        """For the metrics of a step, since the last call: `cache_hit_share`, what the engine spent its time on, ..."""
 
     def swap_weights(self, change: Callable[[], None], version: int) -> None:
         """`change` puts the new weights in place; every later completion is of `version`."""

@@ -154,9 +154,9 @@ class TorchEngine:
         """Prompt tokens that did not have to be computed."""
         return self._prefixes.hit_tokens / max(1, self._prefixes.asked_tokens)
 
-    def seconds(self) -> dict[str, float]:
-        """Since the last call: reading prompts, and drawing tokens, which often goes on at the same time."""
-        spent = {"read_s": self._read_s, "draw_s": self._draw_s}
+    def figures(self) -> dict[str, float]:
+        """Seconds since the last call: reading prompts, and drawing tokens, which often goes on at the same time."""
+        spent = {"cache_hit_share": self.cache_hit_share, "read_s": self._read_s, "draw_s": self._draw_s}
         self._read_s = self._draw_s = 0.0
         return spent
 
@@ -361,7 +361,9 @@ class TorchEngine:
         token, share = _draw(logprobs, request)
         logprob = float(logprobs[token])
         if not isfinite(logprob):
-            raise PolicyError(f"the model gives a token the logprob {logprob}: its weights or its inputs are not finite")
+            raise PolicyError(
+                f"the model gives a token the logprob {logprob}: its weights or its inputs are not finite"
+            )
         request.sampled.append(token)
         request.logprobs.append(logprob)
         request.drawn_logprobs.append(logprob - log(share))

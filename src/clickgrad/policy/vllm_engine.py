@@ -125,6 +125,9 @@ class VllmEngine:
         """Prompt tokens that did not have to be computed. The servers say so with --enable-prompt-tokens-details."""
         return self._hit_tokens / max(1, self._asked_tokens)
 
+    def figures(self) -> dict[str, float]:
+        return {"cache_hit_share": self.cache_hit_share}
+
     def close(self) -> None:
         self._thread.close(self._hang_up)
 

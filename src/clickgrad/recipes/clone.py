@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from math import ceil, cos, pi
 from pathlib import Path
 
+from clickgrad.backends import open_backend
+from clickgrad.backends.agents import prompt_builder
+from clickgrad.backends.learners import clone_spec
 from clickgrad.config import Config
+from clickgrad.display import say, stage
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
@@ -17,39 +21,36 @@ from clickgrad.learn.learner import Learner
 from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import locate
 from clickgrad.recipes.demos import read_demos, record_demos
-from clickgrad.recipes.display import say, stage
-from clickgrad.recipes.parts import open_training
-from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
-from clickgrad.recipes.training import Apprentice, SkippedSteps, export, is_finished, resume
-from clickgrad.recipes.wiring import model_source, prompt_builder
+from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
 from clickgrad.report.metrics import Metrics, read_rows, timed
 from clickgrad.report.page import read_report
 from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.retell import retell
+from clickgrad.run_folder import open_run
+from clickgrad.run_layout import CHECKPOINTS, DEMOS, METRICS, MODEL, TRAJECTORIES, model_of
 from clickgrad.types import Sample
 
-DEMOS = "demos.jsonl.zst"
 KEPT = 2  # checkpoints, and the best one
 
 
-def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
+async def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
     """Returns the folder of the cloned model, a plain transformers folder."""
     options = config.clone
     if options.patience and not options.held_out:
         raise UserError("clone.patience needs a held-out loss: set clone.held_out, for example to 0.1")
-    locate(model_source(config.model.path))  # a model that is not there is said before demonstrations are recorded
+    locate(model_of(config.model.path))  # a model that is not there is said before demonstrations are recorded
     with open_run(run, config, "clone", str(demos) if demos else ""):
         with timed(run, "demonstrations"):
-            demonstrations = read_demos(demos) if demos else record_demos(config, run / TRAJECTORIES / DEMOS)
+            demonstrations = read_demos(demos) if demos else await record_demos(config, run / TRAJECTORIES / DEMOS)
         plan = make_plan(config, [len(demonstration.turns) for demonstration in demonstrations])
         stalled = has_stalled(_held_out(run), options.patience)
         if is_finished(run, 0 if stalled else len(plan.steps)):
             return run / MODEL
-        with open_training(config, Apprentice(config, config.model.path), run) as (learner, _):
+        with open_backend(config, run).learner(clone_spec(config)) as learner:
             builder = prompt_builder(config, learner.tokenizer)
             samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
             metrics = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump()))
-            _learn(config, run, learner, plan, samples, metrics)
+            await _learn(config, run, learner, plan, samples, metrics)
             metrics.close()
             export(learner, run)
         read_report(run).save_page(run)
@@ -101,7 +102,7 @@ def _held_out(run: Path) -> tuple[float, ...]:
     return checkpoint.read_progress(saved).held_out or tuple(loss for loss in stored if loss is not None)
 
 
-def _learn(
+async def _learn(
     config: Config, run: Path, learner: Learner, plan: Plan, samples: Sequence[Sequence[Sample]], metrics: Metrics
 ) -> None:
     options = config.clone
@@ -109,7 +110,10 @@ def _learn(
     losses = _held_out(run)
     skipped = SkippedSteps(run)
     aside = [one for index in plan.held_out for one in samples[index]]
-    with stage("clone", len(plan.steps), progress.step) as ticker:
+    with (
+        stage("clone", len(plan.steps), progress.step) as ticker,
+        LearnerThread(learner, lambda done, total: None) as thread,
+    ):
         for step in range(progress.step + 1, len(plan.steps) + 1):
             if has_stalled(losses, options.patience):
                 say(f"the held-out loss has not come down for {options.patience} epochs: stopped before step {step}")
@@ -117,17 +121,18 @@ def _learn(
             started = time.monotonic()
             batch = [one for index in plan.steps[step - 1] for one in samples[index]]
             lr = options.lr * schedule(step, len(plan.steps), options.warmup)
-            figures = learner.clone(batch, lr, options.micro_tokens, options.layout)
+            figures = await thread.run(learner.clone, batch, lr, options.micro_tokens, options.layout)
             skipped.note(step, batch, figures)
             seconds = time.monotonic() - started
-            held_out = learner.mean_loss(aside, options.micro_tokens) if step in plan.epoch_ends else None
+            is_epoch_end = step in plan.epoch_ends
+            held_out = await thread.run(learner.mean_loss, aside, options.micro_tokens) if is_epoch_end else None
             rate = figures.tokens_seen / seconds
             row = {"loss": figures.loss, "grad_norm": figures.grad_norm, "entropy": figures.entropy}
             metrics.append(
                 {"step": step, "lr": lr, **row, "held_out_loss": held_out, "seconds": seconds, "tokens_per_s": rate}
             )
             losses += () if held_out is None else (held_out,)
-            if step % options.save_every == 0 or step in plan.epoch_ends:
+            if step % options.save_every == 0 or is_epoch_end:
                 score = None if held_out is None else -held_out
                 learner.save(run / CHECKPOINTS, Progress(step=step, held_out=losses), KEPT, score)
             ticker.advance(f"loss {figures.loss:.3f}, {rate:.0f} tokens/s")

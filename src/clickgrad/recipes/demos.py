@@ -7,30 +7,32 @@ recording goes on.
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.local import LocalPlayers
+from clickgrad.backends.policies import metered, open_chat
+from clickgrad.backends.tasks import chosen_tasks
+from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
+from clickgrad.display import stage
 from clickgrad.errors import UserError, warn
 from clickgrad.integrity import set_aside
 from clickgrad.policy.explaining import ChatExplainer
 from clickgrad.policy.scripted import ExpertPolicy
-from clickgrad.recipes.display import stage
-from clickgrad.recipes.hosted import metered, open_chat
-from clickgrad.recipes.interrupts import run_async
-from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
-from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.policy.spec import ChatModel
+from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Observation, Task, Trajectory
 
 SESSIONS = 4  # experts take no time: more sessions than this only crowd the browser
 
 
-def record_demos(config: Config, path: Path) -> list[Trajectory]:
+async def record_demos(config: Config, path: Path) -> list[Trajectory]:
     slots = [Slot(task.id, task, config.seed) for task in _drawn(config)]
     beside = TrajectoryFile(path.with_name(f"{path.name}.part"))
     finished = _finished(path, slots, beside)
@@ -38,7 +40,7 @@ def record_demos(config: Config, path: Path) -> list[Trajectory]:
         if [trajectory.task for trajectory in finished] != [slot.task for slot in slots]:
             raise UserError(f"{path} holds demonstrations of other tasks: give another --out, or move it away")
         return finished
-    recorded = _record(config, slots, beside)
+    recorded = await _record(config, slots, beside)
     passed = [_timeless(trajectory) for trajectory in recorded if trajectory.reward == 1.0]
     if len(passed) < len(slots):
         lost = next(trajectory for trajectory in recorded if trajectory.reward != 1.0)
@@ -91,15 +93,10 @@ def _drawn(config: Config) -> Sequence[Task]:
     return [task for index, task in enumerate(tasks) if index in drawn]
 
 
-def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list[Trajectory]:
+async def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list[Trajectory]:
     # What broke in an earlier sitting is tried again: an endpoint or a browser may be back.
     stored = {trajectory.episode: trajectory for trajectory in file.mend(warn) if trajectory.usable}
-    with (
-        _expert(config, file.path.parent) as policy,
-        asyncio.Runner() as runner,
-        open_venue(config, runner) as venue,
-        stage("demonstrations", len(slots), len(stored)) as ticker,
-    ):
+    with _expert(config, file.path.parent) as policy, stage("demonstrations", len(slots), len(stored)) as ticker:
 
         def on_end(trajectory: Trajectory) -> None:
             file.append(trajectory)
@@ -108,17 +105,9 @@ def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list
         longest = max(slot.task.expert_turns or config.agent.max_turns for slot in slots)
         agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=file.path.parent)
         agent = replace(agent, limits=replace(agent.limits, max_turns=longest + 1))
-        return run_async(
-            runner,
-            fill_slots(
-                slots,
-                player(agent, venue),
-                concurrency=SESSIONS,
-                retries=config.rollout.retries,
-                stored=stored,
-                on_end=on_end,
-            ),
-        )
+        async with open_venue(config) as venue:
+            players = LocalPlayers(agent, venue)
+            return await Scheduler(players.play, Bounds(SESSIONS, config.rollout.retries), stored, on_end).fill(slots)
 
 
 @contextmanager
@@ -127,7 +116,7 @@ def _expert(config: Config, folder: Path) -> Iterator[ExpertPolicy]:
         case "short" | "long" as remarks:
             yield ExpertPolicy(config.agent.reply_format, remarks)
         case hosted:
-            engine = open_chat(config, hosted.removeprefix("chat:"))
+            engine = open_chat(config, ChatModel(hosted.removeprefix("chat:")))
             with closing(engine), metered(config, engine, folder):
                 yield ExpertPolicy(config.agent.reply_format, ChatExplainer(engine))
 

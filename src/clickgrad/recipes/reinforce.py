@@ -1,177 +1,133 @@
-"""M-GRPO: live episodes in the browser, a binary reward, an update; again.
-
-Departures from the paper, each an option where that makes sense:
-1. Every reply is trained in the context it was sampled in; the public code trains on contexts the model never saw.
-2. Thinking tokens carry loss: the policy sampled them.
-3. A group whose members all fared alike has no gradient; it is left out and, within a cap, replaced by another task.
-4. Crashed and unjudged episodes are in neither loss nor baseline.
-5. The small preset trains LoRA adapters at a higher rate; the paper trains all parameters at 1e-6.
-"""
+"""Reinforcement: live episodes in the browser, a binary reward, an update; again. The algorithm says what and why."""
 
 from __future__ import annotations
 
-import asyncio
-import random
-import re
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from clickgrad.agent.grammar import find_call
+from clickgrad.algorithms.ahead import Ahead
+from clickgrad.algorithms.collecting import Collected, Collector
+from clickgrad.algorithms.m_grpo import MGrpo, age
+from clickgrad.algorithms.protocol import Algorithm
+from clickgrad.algorithms.sequence import TaskSequence
+from clickgrad.backends import open_backend
+from clickgrad.backends.agents import prompt_builder
+from clickgrad.backends.learners import reinforce_spec, update_options
+from clickgrad.backends.protocol import Players
+from clickgrad.backends.tasks import training_tasks
 from clickgrad.config import Config
+from clickgrad.display import say, stage
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.learner import GrpoOptions, Learner
-from clickgrad.learn.samples import grpo_samples
+from clickgrad.learn.learner import Learner
 from clickgrad.learn.step import StepFigures
-from clickgrad.recipes.ahead import Ahead
-from clickgrad.recipes.display import Ticker, stage
-from clickgrad.recipes.gathering import Gathered, age, gather
-from clickgrad.recipes.judging import training_tasks
-from clickgrad.recipes.parts import OpenRollouts, Rollouts, open_training
-from clickgrad.recipes.run_folder import CHECKPOINTS, METRICS, MODEL, TRAJECTORIES, open_run
-from clickgrad.recipes.training import Apprentice, SkippedSteps, export, is_finished, resume
-from clickgrad.recipes.wiring import prompt_builder
+from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.page import read_report
 from clickgrad.report.summary import success_rate
 from clickgrad.report.writers import open_mirrors
+from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Task, Trajectory, Turn
+from clickgrad.run_folder import open_run
+from clickgrad.run_layout import CHECKPOINTS, METRICS, MODEL, step_trajectories
+from clickgrad.types import Turn
 
-CALL_START = re.compile(r"\b(do|exit|go_backward|go_forward)\(")
 
-
-def reinforce(config: Config, start: str, run: Path) -> Path:
+async def reinforce(config: Config, start: str, run: Path) -> Path:
     """Returns the folder of the trained model, a plain transformers folder. `start` is the model RL starts from."""
-    options = config.reinforce
-    tasks = training_tasks(config)
+    algorithm = make_algorithm(config)
     with open_run(run, config, "reinforce", start):
-        if is_finished(run, options.steps):
+        if is_finished(run, config.reinforce.steps):
             return run / MODEL
-        apprentice = Apprentice(
-            config,
-            start,
-            with_reference=options.kl_beta > 0,
-            separate_sampler=options.max_staleness > 0,
-            samples_here=options.engine == "torch",
-        )
-        with open_training(config, apprentice, run) as (learner, open_rollouts):
-            _reinforce(config, tasks, learner, open_rollouts, run)
+        backend = open_backend(config, run)
+        with backend.learner(reinforce_spec(config, start)) as learner:
+            progress = resume(run, learner)
+            async with backend.training_players(learner) as players:
+                await _learn(config, run, algorithm, learner, players, progress)
             export(learner, run)
         read_report(run).save_page(run)
         return run / MODEL
 
 
-def _reinforce(config: Config, tasks: Sequence[Task], learner: Learner, open_rollouts: OpenRollouts, run: Path) -> None:
-    options, progress = config.reinforce, resume(run, learner)
-    prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
-    with (
-        asyncio.Runner() as runner,
-        open_rollouts(runner) as rollouts,
-        stage("reinforce", options.steps, progress.step) as ticker,
-    ):
-        rollouts.engine.swap_weights(lambda: None, progress.step)
-
-        async def gather_step(before: Progress) -> Gathered:
-            file = TrajectoryFile(run / TRAJECTORIES / f"step-{before.step + 1:04d}.jsonl.zst")
-            return await gather(config, tasks, rollouts.play, prompt_format, before, file, ticker)
-
-        learner.on_progress = lambda done, total: ticker.show(f"update {done}/{total} turns")
-        with Ahead(runner, gather_step, progress, options.steps, options.max_staleness) as ahead:
-            _learn(config, run, learner, progress, rollouts, ahead, ticker)
-
-
-def _learn(
-    config: Config,
-    run: Path,
-    learner: Learner,
-    progress: Progress,
-    rollouts: Rollouts,
-    ahead: Ahead,
-    ticker: Ticker,
-) -> None:
-    """The loop: take a step's episodes, update, push the weights, write down, save."""
+def make_algorithm(config: Config) -> Algorithm:
     options = config.reinforce
-    metrics, skipped = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump())), SkippedSteps(run)
-    for step in range(progress.step + 1, options.steps + 1):
-        started = time.monotonic()
-        gathered = ahead.take()
-        taken = time.monotonic()
-        groups = _fresh_enough(gathered, step, options.max_staleness)
-        if options.shuffle_rewards:
-            groups = [by_lot(group, f"{config.seed}/{step}/{place}") for place, group in enumerate(groups)]
-        samples = grpo_samples(groups, options.normalizer, config.agent.max_turns)
-        figures = learner.reinforce(samples, _grpo_options(config))
-        for update in figures:
-            skipped.note(step, samples, update)
-        rollouts.engine.swap_weights(learner.refresh_sampler, step)
-        updated = time.monotonic()
-        progress = gathered.after(progress)
-        row = _figures(step, gathered, figures) | {
-            "rollout_s": gathered.seconds,
-            "waited_s": taken - started,
-            "update_s": updated - taken,
-            "sampled_tokens_per_s": gathered.sampled_tokens / max(gathered.seconds, 1e-9),
-            "cache_hit_share": rollouts.engine.cache_hit_share,
-            **rollouts.figures(),
-        }
-        if not options.kl_beta:
-            row["kl"] = None  # not looked at
-        metrics.append(row)
-        if step % options.save_every == 0 or step == options.steps:
-            learner.save(run / CHECKPOINTS, progress, options.keep, row["success"])
-        ahead.policy_is_at(step)
-        ticker.advance(_note(row))
-    metrics.close()
-
-
-def _fresh_enough(gathered: Gathered, step: int, max_staleness: int) -> list[list[Trajectory]]:
-    """The groups to learn from, without members one of whose tokens came from too old a policy.
-
-    Sampling never runs further ahead than that; episodes found in the folder of a run that was allowed more may be.
-    """
-    return [
-        [member for member in group if not member.usable or age(member, step - 1) <= max_staleness]
-        for group in gathered.kept
-    ]
-
-
-def by_lot(group: Sequence[Trajectory], seed: str) -> list[Trajectory]:
-    """The same rewards, but whose they are is chance. Who crashed has none to give or to get."""
-    rewards = [member.reward for member in group if member.usable]
-    random.Random(seed).shuffle(rewards)
-    lots = iter(rewards)
-    return [replace(member, reward=next(lots)) if member.usable else member for member in group]
-
-
-def _grpo_options(config: Config) -> GrpoOptions:
-    options = config.reinforce
-    return GrpoOptions(
-        lr=options.lr,
-        clip=options.clip,
-        kl_beta=options.kl_beta,
-        temperature=options.temperature,
-        micro_tokens=options.micro_tokens,
-        layout=options.layout,
-        updates=options.updates,
-        importance_cap=options.importance_cap,
+    return MGrpo(
+        TaskSequence(training_tasks(config), config.seed, options.curriculum),
+        options.groups,
+        options.group_size,
+        options.max_refills,
+        options.max_staleness,
+        options.normalizer,
+        config.agent.max_turns,
+        options.shuffle_rewards,
     )
 
 
-def _figures(step: int, gathered: Gathered, updates: Sequence[StepFigures]) -> dict[str, Any]:
-    finished = [trajectory for group in gathered.groups for trajectory in group if trajectory.usable]
+async def _learn(
+    config: Config, run: Path, algorithm: Algorithm, learner: Learner, players: Players, progress: Progress
+) -> None:
+    """The loop: take a step's episodes, update, push the weights, write down, save."""
+    options, rollout = config.reinforce, config.rollout
+    metrics, skipped = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump())), SkippedSteps(run)
+    bounds = Bounds(rollout.concurrency, rollout.retries, rollout.site_sessions)
+    prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
+    await players.push_weights(progress.step)
+    with (
+        stage("reinforce", options.steps, progress.step) as ticker,
+        LearnerThread(learner, lambda done, total: ticker.show(f"update {done}/{total} turns")) as thread,
+    ):
+        collector = Collector(algorithm, players.play, bounds, config.seed, prompt_format, ticker.show)
+
+        async def collect(before: Progress) -> Collected:
+            return await collector.collect(before, TrajectoryFile(step_trajectories(run, before.step + 1)))
+
+        async with Ahead(collect, progress, options.steps, options.max_staleness) as ahead:
+            for step in range(progress.step + 1, options.steps + 1):
+                started = time.monotonic()
+                collected = await ahead.take()
+                taken = time.monotonic()
+                _say_flat(step, collected, options.groups)
+                samples = algorithm.samples(step, collected.groups)
+                figures = await thread.run(learner.update, samples, update_options(options))
+                for update in figures:
+                    skipped.note(step, samples, update)
+                await players.push_weights(step)
+                row = _figures(step, collected, figures) | {
+                    "waited_s": taken - started,
+                    "update_s": time.monotonic() - taken,
+                    **players.figures(),
+                }
+                if not options.kl_beta:
+                    row["kl"] = None  # not looked at
+                metrics.append(row)
+                progress = collected.after(progress)
+                if step % options.save_every == 0 or step == options.steps:
+                    await thread.run(learner.save, run / CHECKPOINTS, progress, options.keep, row["success"])
+                ahead.learned()
+                ticker.advance(_note(row))
+    metrics.close()
+
+
+def _say_flat(step: int, collected: Collected, wanted: int) -> None:
+    if len(collected.mixed) < wanted:
+        say(f"step {step}: only {len(collected.mixed)} of {wanted} groups have both successes and failures")
+
+
+def _figures(step: int, collected: Collected, updates: Sequence[StepFigures]) -> dict[str, Any]:
+    finished = [trajectory for group in collected.groups for trajectory in group if trajectory.usable]
     turns = [turn for trajectory in finished for turn in trajectory.turns]
     rate = success_rate(finished)
-    shares = [success_rate(group) for group in gathered.groups]
+    shares = [group.success for group in collected.groups]
     ages = [age(trajectory, step - 1) for trajectory in finished if trajectory.turns]
     return {
         "step": step,
         "success": rate.measured,
-        "episodes": len(gathered.episodes),
-        "crashed": sum(not episode.usable for episode in gathered.episodes),
+        "episodes": len(collected.episodes),
+        "crashed": sum(not episode.usable for episode in collected.episodes),
         "groups_all_0": sum(share.passed == 0 < share.n for share in shares),
-        "groups_mixed": len(gathered.kept),
+        "groups_mixed": len(collected.mixed),
         "groups_all_1": sum(share.passed == share.n > 0 for share in shares),
         "reward": rate.measured,
         "mean_turns": len(turns) / max(1, len(finished)),
@@ -180,6 +136,8 @@ def _figures(step: int, gathered: Gathered, updates: Sequence[StepFigures]) -> d
         "max_staleness": max(ages, default=0),
         "mean_staleness": sum(ages) / max(1, len(ages)),
         "mean_reply_tokens": sum(len(turn.completion.ids) for turn in turns) / max(1, len(turns)),
+        "rollout_s": collected.seconds,
+        "sampled_tokens_per_s": collected.sampled_tokens / max(collected.seconds, 1e-9),
         "policy_s": sum(turn.policy_s for turn in turns),
         "browser_s": sum(turn.browser_s for turn in turns),
         **{name: _mean(updates, name) for name in ("loss", "grad_norm", "entropy", "kl", "clip_share")},
@@ -192,8 +150,8 @@ def _figures(step: int, gathered: Gathered, updates: Sequence[StepFigures]) -> d
 def _thinking(turn: Turn) -> int:
     """Characters of a reply before its action; all of them when there is none."""
     text = turn.completion.text
-    call = CALL_START.search(text)
-    return call.start() if call else len(text)
+    call = find_call(text)
+    return len(text) if call is None else call
 
 
 def _mean(updates: Sequence[StepFigures], name: str) -> float | None:

@@ -5,28 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 
 from clickgrad.config import Config
+from clickgrad.display import say
+from clickgrad.policy.spec import TorchModel
 from clickgrad.recipes.clone import clone
-from clickgrad.recipes.display import say
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.reinforce import reinforce
-from clickgrad.recipes.run_folder import open_run
 from clickgrad.report.page import RunReport, read_report
+from clickgrad.run_folder import open_run
+from clickgrad.run_layout import CLONE, REINFORCE
 
 
-def train(config: Config, run: Path) -> RunReport:
-    """Each stage keeps its own folder and is passed over when its result is there: run it again after any kill."""
+async def train(config: Config, run: Path) -> RunReport:
+    """Each part keeps its own folder and is passed over when its result is there: run it again after any kill."""
     with open_run(run, config, "train"):
-        bare = f"torch:{config.model.path}"
-        start = evaluate(for_the_start(config), bare, run / "evaluate-start", "evaluate before cloning")
-        say(f"before cloning: {start.success}")
-        cloned = clone(config, run / "clone")
-        after_clone = evaluate(config, str(cloned), run / "evaluate-clone", "evaluate after cloning")
+        base = TorchModel.of(config.model.path)
+        before = await evaluate(for_the_start(config), base, run / "evaluate-start", "evaluate before cloning")
+        say(f"before cloning: {before.success}")
+        cloned = await clone(config, run / CLONE)
+        after_clone = await evaluate(config, made(cloned), run / "evaluate-clone", "evaluate after cloning")
         say(f"after cloning: {after_clone.success}")
-        reinforced = reinforce(config, str(cloned), run / "reinforce")
-        evaluate(config, str(reinforced), run / "evaluate-reinforce", "evaluate after reinforcement")
+        reinforced = await reinforce(config, str(cloned), run / REINFORCE)
+        await evaluate(config, made(reinforced), run / "evaluate-reinforce", "evaluate after reinforcement")
         report = read_report(run)
         report.save(run)
         return report
+
+
+def made(folder: Path) -> TorchModel:
+    """The policy that a training left in its folder."""
+    return TorchModel(str(folder), str(folder))
 
 
 def for_the_start(config: Config) -> Config:

@@ -136,8 +136,10 @@ class TrajectoryIndex:
     @property
     def skipped(self) -> list[str]:
         """What is not shown, and why."""
-        broken = self._tail is not None and not self._tail.torn
-        return [*self._skipped, *([f"everything from byte {self._end} on: {self._tail.fault}"] if broken else [])]
+        tail = self._tail
+        if tail is None or tail.torn:
+            return self._skipped
+        return [*self._skipped, f"everything from byte {self._end} on: {tail.fault}"]
 
     def _take(self, offset: int, size: int, content: bytes) -> None:
         try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from clickgrad.browser.pool import Browser
@@ -44,7 +44,8 @@ async def _await_start(game: Game, task: Task) -> None:
         raise WorldError(f"the page {task.template} did not start within {START_S:.0f} s")
 
 
-@contextmanager
-def open_miniwob(open_browser: OpenBrowser) -> Iterator[MiniwobVenue]:
-    with Miniwob() as pages, open_browser(pages.hosts) as browser:
-        yield MiniwobVenue(pages, browser)
+@asynccontextmanager
+async def open_miniwob(open_browser: OpenBrowser) -> AsyncIterator[MiniwobVenue]:
+    with Miniwob() as pages:
+        async with open_browser(pages.hosts) as browser:
+            yield MiniwobVenue(pages, browser)

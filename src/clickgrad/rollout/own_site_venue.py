@@ -10,7 +10,7 @@ import asyncio
 import re
 import shlex
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +20,7 @@ from clickgrad.browser.chromium_session import ChromiumSession
 from clickgrad.browser.pool import Browser
 from clickgrad.browser.session import Session
 from clickgrad.errors import BrowserError, UserError, WorldError, boundary
-from clickgrad.rollout.venue import Visit
+from clickgrad.rollout.venue import OpenBrowser, Visit
 from clickgrad.tasks.own import Ended, OwnSite, named_checks, read_site, run_check
 from clickgrad.types import CustomCheck, Evidence, Finding, Task
 from clickgrad.worlds.site_folders import throwaway_folder
@@ -28,25 +28,24 @@ from clickgrad.worlds.site_http import ask
 from clickgrad.worlds.site_process import SiteCommand, SiteProcess, filled, run_command
 
 T = TypeVar("T")
-OpenBrowser = Callable[[Mapping[str, str]], Browser]
 STATUS_S = 5.0
 _STATUS = "() => performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0"
 
 
-@contextmanager
-def open_own_site(folder: Path, runner: asyncio.Runner, browser: OpenBrowser) -> Iterator[OwnSiteVenue]:
+@asynccontextmanager
+async def open_own_site(folder: Path, browser: OpenBrowser) -> AsyncIterator[OwnSiteVenue]:
     """The first copy is up and was reset once when this begins: a wrong site.toml is told before any episode."""
     site = read_site(folder)
     with throwaway_folder(site.name) as place:
         venue = OwnSiteVenue(site, folder, place, browser)
         try:
             try:
-                runner.run(venue.begin())
+                await venue.begin()
             except (WorldError, UserError) as error:
                 raise UserError(f"{folder / 'site.toml'}: {error}") from error
             yield venue
         finally:
-            runner.run(venue.close())
+            await venue.close()
 
 
 def reachable(place: str) -> dict[str, str]:

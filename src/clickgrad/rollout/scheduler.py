@@ -10,17 +10,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from clickgrad.errors import ClickgradError, InfraError, boundary
-from clickgrad.rollout.episode import UNJUDGED, Agent, run_episode
-from clickgrad.rollout.venue import Venue
+from clickgrad.rollout.episode import UNJUDGED
 from clickgrad.tasks.webarena.checks import needs_judge
 from clickgrad.types import End, Task, Trajectory
 
 Play = Callable[[str, Task, int], Awaitable[Trajectory]]  # an episode by its id, task and seed; here or elsewhere
-
-
-def player(agent: Agent, venue: Venue) -> Play:
-    """Episodes in this process."""
-    return lambda episode, task, seed: run_episode(episode, task, seed, agent, venue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +32,7 @@ class Slot:
 
 
 def filled_from(slots: Sequence[Slot], stored: Mapping[str, Trajectory], retries: int) -> list[Trajectory] | None:
-    """What `fill_slots` would return if nothing is left to run; None if something is."""
+    """What `Scheduler.fill` would return if nothing is left to run; None if something is."""
     filled = []
     for slot in slots:
         tries = [stored.get(slot.attempt(number)[0]) for number in range(retries + 1)]
@@ -49,49 +43,64 @@ def filled_from(slots: Sequence[Slot], stored: Mapping[str, Trajectory], retries
     return [trajectory for trajectory in filled if trajectory]
 
 
-async def fill_slots(
-    slots: Sequence[Slot],
-    play: Play,
-    *,
-    concurrency: int,
-    retries: int,
-    stored: Mapping[str, Trajectory],
-    on_end: Callable[[Trajectory], None],
-    site_sessions: int = 0,
-) -> list[Trajectory]:
-    """One trajectory a slot, in the order of the slots: the first usable try, or the last one if none was.
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """On what runs at the same time, and on how often a slot is tried again."""
 
-    Tries found in `stored` are taken from there; `on_end` sees every new one, crashed ones included. `site_sessions`
-    bounds the episodes that visit a site at the same time; 0 does not.
+    concurrency: int
+    retries: int
+    site_sessions: int = 0  # episodes at once on a site; 0 is no bound
+
+
+class Scheduler:
+    """Fills slots within bounds that hold for all calls of `fill` together.
+
+    Tries found in `stored` are taken from there; `on_end` sees every new one, crashed ones included.
     """
-    gate = asyncio.Semaphore(concurrency)
-    doors: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(site_sessions))
 
-    async def attempt(slot: Slot, number: int) -> Trajectory:
-        episode, seed = slot.attempt(number)
-        if episode in stored:
-            return stored[episode]
-        async with AsyncExitStack() as stack:
-            for site in sorted(set(slot.task.sites)) if site_sessions else ():  # sorted: nobody waits in a circle
-                await stack.enter_async_context(doors[site])
-            trajectory = await play(episode, slot.task, seed)
-        return _handed_over(trajectory, on_end)
+    def __init__(
+        self,
+        play: Play,
+        bounds: Bounds,
+        stored: Mapping[str, Trajectory],
+        on_end: Callable[[Trajectory], None],
+    ) -> None:
+        self._play = play
+        self._retries = bounds.retries
+        self._stored = stored
+        self._on_end = on_end
+        self._gate = asyncio.Semaphore(bounds.concurrency)
+        self._is_bounded = bounds.site_sessions > 0
+        self._doors: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(bounds.site_sessions))
 
-    async def fill(slot: Slot) -> Trajectory:
-        async with gate:
-            trajectory = await attempt(slot, 0)
-            for number in range(1, retries + 1):
+    async def fill(self, slots: Sequence[Slot]) -> list[Trajectory]:
+        """One trajectory a slot, in the order of the slots: the first usable try, or the last one if none was."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._fill_one(slot)) for slot in slots]
+        except* (ClickgradError, OSError) as errors:
+            raise errors.exceptions[0] from None  # the others were cancelled because of it
+        return [task.result() for task in tasks]
+
+    async def _fill_one(self, slot: Slot) -> Trajectory:
+        async with self._gate:
+            trajectory = await self._attempt(slot, 0)
+            for number in range(1, self._retries + 1):
                 if _is_final(trajectory):
                     break
-                trajectory = await attempt(slot, number)
+                trajectory = await self._attempt(slot, number)
             return trajectory
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(fill(slot)) for slot in slots]
-    except* (ClickgradError, OSError) as errors:
-        raise errors.exceptions[0] from None  # the others were cancelled because of it
-    return [task.result() for task in tasks]
+    async def _attempt(self, slot: Slot, number: int) -> Trajectory:
+        episode, seed = slot.attempt(number)
+        if episode in self._stored:
+            return self._stored[episode]
+        async with AsyncExitStack() as stack:
+            # In one order for all: two episodes that want the same two sites cannot deadlock.
+            for site in sorted(set(slot.task.sites)) if self._is_bounded else ():
+                await stack.enter_async_context(self._doors[site])
+            trajectory = await self._play(episode, slot.task, seed)
+        return _handed_over(trajectory, self._on_end)
 
 
 def _handed_over(trajectory: Trajectory, on_end: Callable[[Trajectory], None]) -> Trajectory:

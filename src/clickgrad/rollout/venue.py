@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from clickgrad.browser.session import Session
 from clickgrad.types import Evidence, Task
 from clickgrad.worlds.arena import Arena
 
-OpenBrowser = Callable[[Mapping[str, str]], AbstractContextManager[Browser]]  # by the hosts it may reach
+OpenBrowser = Callable[[Mapping[str, str]], Browser]  # by the hosts it may reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class ArenaVenue:
             world.close()
 
 
-@contextmanager
-def open_arena(seed: int, open_browser: OpenBrowser) -> Iterator[ArenaVenue]:
-    with Arena(seed) as arena, open_browser(arena.hosts) as browser:
-        yield ArenaVenue(arena, browser)
+@asynccontextmanager
+async def open_arena(seed: int, open_browser: OpenBrowser) -> AsyncIterator[ArenaVenue]:
+    with Arena(seed) as arena:
+        async with open_browser(arena.hosts) as browser:
+            yield ArenaVenue(arena, browser)

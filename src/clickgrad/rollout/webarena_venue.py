@@ -7,8 +7,8 @@ reset puts the sites back; both are the user's choice, see docs/webarena.md.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from clickgrad.browser.chromium_session import ChromiumSession
@@ -144,9 +144,9 @@ class Look:
         raise failed
 
 
-@contextmanager
-def open_webarena(open_browser: OpenBrowser, judge: Judge | None = None) -> Iterator[WebArenaVenue]:
+@asynccontextmanager
+async def open_webarena(open_browser: OpenBrowser, judge: Judge | None = None) -> AsyncIterator[WebArenaVenue]:
     """On the sites that the WA_* variables name."""
     sites, hosting = read_sites(), read_hosting()
-    with open_browser({host: host for host in sites.hosts}) as browser:
+    async with open_browser({host: host for host in sites.hosts}) as browser:
         yield WebArenaVenue(sites, hosting, browser, judge)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,47 +14,86 @@ from clickgrad.tasks.pocket import pocket_tasks, unseen_tasks
 from clickgrad.types import Split, Task
 
 
-def load_tasks(suite: str, split: Split | Literal["all"], seed: int = 0) -> tuple[Task, ...]:
-    """The tasks of a split, in a stable order. `seed` is the universe's: tasks speak of what that universe holds."""
-    if suite in _BUNDLED:
-        tasks = _BUNDLED[suite](seed)
-    elif is_webarena(suite):
-        from clickgrad.tasks.webarena.files import webarena_tasks
+@dataclass(frozen=True, slots=True)
+class Pocket:
+    """The bundled sites; `unseen` are templates that no training split has."""
 
-        tasks = webarena_tasks(suite)
-    elif is_own_site(suite):
-        from clickgrad.tasks.own import own_tasks
-
-        tasks = own_tasks(suite)
-    elif suite.endswith(".json") or Path(suite).is_file():
-        tasks = _read_file(Path(suite))
-    else:
-        known = ", ".join((*_BUNDLED, *_WEBARENA))
-        raise UserError(
-            f"unknown suite {suite!r}: use one of {known}, the path of a .json file of tasks, "
-            "or a folder of your own with a site.toml"
-        )
-    return tasks if split == "all" else tuple(task for task in tasks if task.split == split)
+    unseen: bool = False
 
 
-_BUNDLED: dict[str, Callable[[int], tuple[Task, ...]]] = {
-    "pocket": pocket_tasks,
-    "pocket-unseen": unseen_tasks,
-    "miniwob": miniwob_tasks,
-}
+@dataclass(frozen=True, slots=True)
+class Miniwob:
+    """MiniWoB++'s pages."""
 
 
+@dataclass(frozen=True, slots=True)
+class WebArena:
+    """Played on the sites of WebArena that the user hosts: see docs/webarena.md."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSite:
+    """A folder of the user's: see docs/your-own-site.md."""
+
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """A JSON file of tasks on the bundled sites."""
+
+    path: Path
+
+
+Suite = Pocket | Miniwob | WebArena | OwnSite | TaskFile
+_BUNDLED: dict[str, Suite] = {"pocket": Pocket(), "pocket-unseen": Pocket(unseen=True), "miniwob": Miniwob()}
 _WEBARENA = ("webarena", "webarena-lite")
 
 
-def is_webarena(suite: str) -> bool:
-    """Whether it is played on the sites of WebArena that the user hosts: see docs/webarena.md."""
-    return suite.partition(":")[0] in _WEBARENA
+def parse_suite(text: str) -> Suite:
+    if text in _BUNDLED:
+        return _BUNDLED[text]
+    if text.partition(":")[0] in _WEBARENA:
+        return WebArena(text)
+    if is_own_site(text):
+        return OwnSite(Path(text))
+    if text.endswith(".json") or Path(text).is_file():
+        return TaskFile(Path(text))
+    known = ", ".join((*_BUNDLED, *_WEBARENA))
+    raise UserError(
+        f"unknown suite {text!r}: use one of {known}, the path of a .json file of tasks, "
+        "or a folder of your own with a site.toml"
+    )
 
 
-def is_own_site(suite: str) -> bool:
-    """Whether it is a folder of the user's: see docs/your-own-site.md."""
-    return suite not in _BUNDLED and Path(suite, "site.toml").is_file()
+def is_own_site(text: str) -> bool:
+    return text not in _BUNDLED and Path(text, "site.toml").is_file()
+
+
+def load_tasks(suite: str, split: Split | Literal["all"], seed: int = 0) -> tuple[Task, ...]:
+    """The tasks of a split, in a stable order. `seed` is the universe's: tasks speak of what that universe holds."""
+    tasks = _load(parse_suite(suite), seed)
+    return tasks if split == "all" else tuple(task for task in tasks if task.split == split)
+
+
+def _load(suite: Suite, seed: int) -> tuple[Task, ...]:
+    match suite:
+        case Pocket(unseen):
+            return unseen_tasks(seed) if unseen else pocket_tasks(seed)
+        case Miniwob():
+            return miniwob_tasks(seed)
+        case WebArena(text):
+            from clickgrad.tasks.webarena.files import webarena_tasks
+
+            return webarena_tasks(text)
+        case OwnSite(folder):
+            from clickgrad.tasks.own import own_tasks
+
+            return own_tasks(str(folder))
+        case TaskFile(path):
+            return _read_file(path)
 
 
 def _read_file(path: Path) -> tuple[Task, ...]:

@@ -11,8 +11,8 @@ import pytest
 
 from clickgrad.config import load_config, presets
 from clickgrad.recipes import demos
-from clickgrad.recipes.dry_run import fingerprint, resolved
-from clickgrad.recipes.estimate import SESSIONS, Estimate, estimate, planned_name
+from clickgrad.planning.dry_run import fingerprint, resolved
+from clickgrad.planning.estimate import SESSIONS, Estimate, estimate, planned_name
 from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.tasks.suites import load_tasks
 

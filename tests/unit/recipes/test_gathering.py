@@ -16,7 +16,7 @@ from tiny import make_task, make_trajectory, make_turn
 from clickgrad.config import Config, ReinforceSection, RolloutSection
 from clickgrad.errors import UserError
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.recipes.display import stage
+from clickgrad.display import stage
 from clickgrad.recipes.gathering import Gathered, gather, task_at
 from clickgrad.recipes.reinforce import _figures, _fresh_enough
 from clickgrad.rollout.store import TrajectoryFile

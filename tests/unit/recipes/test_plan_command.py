@@ -15,7 +15,7 @@ import tomli_w
 from commands import call
 from tiny import make_task, make_trajectory, make_turn
 
-from clickgrad.recipes.planning.likeness import in_rounds, read_likeness
+from clickgrad.planning.likeness import in_rounds, read_likeness
 from clickgrad.report.metrics import Metrics
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Click, Trajectory

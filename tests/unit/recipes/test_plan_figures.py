@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clickgrad.errors import UserError
-from clickgrad.recipes.planning.constants import (
+from clickgrad.planning.constants import (
     assumed_engine,
     assumed_learner,
     find_device,
@@ -20,9 +20,9 @@ from clickgrad.recipes.planning.constants import (
     read_measured,
     shipped,
 )
-from clickgrad.recipes.planning.memory import ABOVE_COUNT, Memory, activations, learner_state, reckon
-from clickgrad.recipes.planning.simulation import Work
-from clickgrad.recipes.planning.workload import comb_tokens, made_up, unseen_tokens
+from clickgrad.planning.memory import ABOVE_COUNT, Memory, activations, learner_state, reckon
+from clickgrad.planning.simulation import Work
+from clickgrad.planning.workload import comb_tokens, made_up, unseen_tokens
 
 ENGINE = {
     "threads": 2,

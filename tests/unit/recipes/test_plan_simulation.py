@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickgrad.recipes.planning.simulation import (
+from clickgrad.planning.simulation import (
     BrowserCosts,
     EngineCosts,
     EpisodeLoad,

@@ -7,8 +7,8 @@ import pytest
 from tiny import make_task, make_trajectory
 
 from clickgrad.errors import UserError
-from clickgrad.recipes.compare import compare_pairs, compare_runs
-from clickgrad.recipes.rejudge import rejudge
+from clickgrad.tools.compare import compare_pairs, compare_runs
+from clickgrad.tools.rejudge import rejudge
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode
 from clickgrad.report.stats import Pairs

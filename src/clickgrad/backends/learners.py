@@ -1,0 +1,67 @@
+"""Learners by the options, in this process or in all that `torchrun` started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clickgrad.backends.policies import model_spec
+from clickgrad.config import Config, ReinforceSection
+from clickgrad.learn.learner import LocalLearner, follow
+from clickgrad.learn.ranks import Ranks, join_ranks
+from clickgrad.learn.spec import LearnerSpec, Lora, UpdateOptions
+from clickgrad.policy.models import load
+
+
+def clone_spec(config: Config) -> LearnerSpec:
+    return LearnerSpec(
+        model_spec(config, config.model.path),
+        Lora(**config.lora.model_dump()),
+        config.seed,
+        samples_here=False,
+        recompute=config.learner.recompute,
+        autocast=config.learner.autocast,
+    )
+
+
+def reinforce_spec(config: Config, start: str) -> LearnerSpec:
+    options = config.reinforce
+    return LearnerSpec(
+        model_spec(config, start),
+        Lora(**config.lora.model_dump()),
+        config.seed,
+        with_reference=options.kl_beta > 0,
+        separate_sampler=options.max_staleness > 0,
+        samples_here=options.engine == "torch",
+        recompute=config.learner.recompute,
+        autocast=config.learner.autocast,
+    )
+
+
+def update_options(section: ReinforceSection) -> UpdateOptions:
+    return UpdateOptions(**{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__})
+
+
+def build_learner(spec: LearnerSpec, ranks: Ranks) -> LocalLearner:
+    return LocalLearner(load(spec.model), spec, ranks)
+
+
+@contextmanager
+def open_learner(spec: LearnerSpec) -> Iterator[LocalLearner]:
+    """Trained by all ranks that `torchrun` started; by this process without it."""
+    ranks = join_ranks()
+    ranks.broadcast(spec)
+    yield build_learner(spec, ranks)
+    ranks.broadcast(None)  # not after an error: the others may be inside a call, and end with this process
+
+
+def follow_rank_0() -> None:
+    """What all ranks but the first do, from start to end."""
+    ranks = join_ranks()
+    while (spec := ranks.receive()) is not None:
+        follow(build_learner(spec, ranks))
+
+
+def dismiss_ranks() -> None:
+    """Rank 0: there is nothing more to be done."""
+    join_ranks().broadcast(None)

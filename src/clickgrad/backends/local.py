@@ -1,0 +1,83 @@
+"""Everything in this process: engine, browser, sites, learner; under torchrun the learner in all of its processes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.policies import metered, open_policy
+from clickgrad.backends.venues import open_judge, open_venue
+from clickgrad.config import Config
+from clickgrad.policy.spec import PolicySpec
+from clickgrad.rollout.episode import Agent, run_episode
+from clickgrad.rollout.venue import Venue
+from clickgrad.types import Task, Trajectory
+
+if TYPE_CHECKING:  # torch is loaded only by those who learn
+    from clickgrad.learn.learner import LocalLearner
+    from clickgrad.learn.spec import LearnerSpec
+    from clickgrad.policy.protocol import TrainedPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPlayers:
+    agent: Agent
+    venue: Venue
+
+    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
+        return await run_episode(episode, task, seed, self.agent, self.venue)
+
+    async def push_weights(self, version: int) -> None:
+        raise NotImplementedError("a finished policy gets no new weights")
+
+    def figures(self) -> Mapping[str, float]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTrainingPlayers(LocalPlayers):
+    engine: TrainedPolicy
+    learner: LocalLearner
+
+    async def push_weights(self, version: int) -> None:
+        await asyncio.to_thread(self.engine.swap_weights, self.learner.refresh_sampler, version)
+
+    def figures(self) -> Mapping[str, float]:
+        return self.engine.figures()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBackend:
+    config: Config
+    run: Path
+    quiet: bool = False
+
+    @contextmanager
+    def learner(self, spec: LearnerSpec) -> Iterator[LocalLearner]:
+        from clickgrad.backends.learners import open_learner
+
+        with open_learner(spec) as learner:
+            yield learner
+
+    @asynccontextmanager
+    async def training_players(self, learner: LocalLearner) -> AsyncIterator[LocalTrainingPlayers]:
+        from clickgrad.backends.engines import open_engine
+
+        config = self.config
+        with open_engine(config, learner, self.run) as engine:
+            async with open_venue(config) as venue:
+                builder = prompt_builder(config, learner.tokenizer)
+                agent = make_agent(config, engine, builder, config.reinforce.temperature, self.run)
+                yield LocalTrainingPlayers(agent, venue, engine, learner)
+
+    @asynccontextmanager
+    async def players(self, policy: PolicySpec) -> AsyncIterator[LocalPlayers]:
+        config = self.config
+        with open_policy(policy, config) as (opened, builder), metered(config, opened, self.run, self.quiet):
+            async with open_venue(config, open_judge(config)) as venue:
+                yield LocalPlayers(make_agent(config, opened, builder, config.evaluate.temperature, self.run), venue)

@@ -1,0 +1,114 @@
+"""Policies by the options: loaded, connected to, or scripted."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clickgrad.agent.prompt import PromptBuilder, Tokenizer
+from clickgrad.backends.agents import prompt_builder
+from clickgrad.config import Config
+from clickgrad.display import say
+from clickgrad.errors import UserError
+from clickgrad.policy.protocol import Policy
+from clickgrad.policy.scripted import ExpertPolicy, noop_policy, replies_policy
+from clickgrad.policy.spec import ChatModel, ModelSpec, PolicySpec, Replies, Scripted, TorchModel, VllmServers
+from clickgrad.policy.spending import Metered
+from clickgrad.report.metrics import Metrics
+from clickgrad.run_layout import SPENDING, model_of
+
+if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
+    from clickgrad.policy.chat import ChatEngine
+
+OPENAI = "https://api.openai.com/v1"
+
+
+@contextmanager
+def open_policy(spec: PolicySpec, config: Config) -> Iterator[tuple[Policy, PromptBuilder]]:
+    """A policy and what makes its prompts."""
+    policy, tokenizer = _opened(spec, config)
+    try:
+        yield policy, prompt_builder(config, tokenizer)
+    finally:
+        policy.close()
+
+
+def _opened(spec: PolicySpec, config: Config) -> tuple[Policy, Tokenizer | None]:
+    match spec:
+        case Scripted() | Replies():
+            return open_scripted(spec, config), None
+        case ChatModel():
+            return open_chat(config, spec), None
+        case VllmServers(urls):
+            require_httpx()
+            from clickgrad.policy.vllm_engine import VllmEngine
+
+            servers = VllmEngine(urls, most_tokens=config.model.context_tokens)
+            return servers, servers.tokenizer
+        case TorchModel(source):
+            from clickgrad.policy.models import load
+            from clickgrad.policy.torch_engine import TorchEngine
+
+            loaded = load(model_spec(config, source))
+            return TorchEngine(loaded, name=str(spec), max_rows=config.rollout.concurrency), loaded.tokenizer
+
+
+def open_scripted(spec: Scripted | Replies, config: Config) -> Policy:
+    if isinstance(spec, Replies):
+        return replies_policy(str(spec), spec.file)
+    return (ExpertPolicy if spec.name == "expert" else noop_policy)(config.agent.reply_format)
+
+
+def model_spec(config: Config, source: str) -> ModelSpec:
+    """Where it lies and how it computes. A run folder stands for the model it made."""
+    options = config.model
+    return ModelSpec(model_of(source), options.device, options.dtype, options.threads, options.context_tokens)
+
+
+def require_httpx() -> None:
+    if importlib.util.find_spec("httpx") is None:
+        raise UserError("vLLM servers are spoken to with httpx, which is missing: pip install 'clickgrad[vllm]'")
+
+
+# --- hosted models --------------------------------------------------------------------------------------------------
+
+
+def open_chat(config: Config, spec: ChatModel) -> ChatEngine:
+    from clickgrad.policy.chat import ChatEngine, Endpoint
+
+    options = config.chat
+    url = options.url or os.environ.get("OPENAI_BASE_URL") or OPENAI
+    key = os.environ.get("OPENAI_API_KEY", "")
+    if url == OPENAI and not key:
+        raise UserError(f"{spec} needs a key: set OPENAI_API_KEY, or chat.url to an endpoint of your own")
+    return ChatEngine(
+        Endpoint(
+            url,
+            spec.model,
+            key,
+            options.reasoning,
+            options.concurrency,
+            options.requests_per_minute,
+            options.timeout_s,
+            options.tries,
+            give_up_s=config.rollout.reply_s,
+        )
+    )
+
+
+@contextmanager
+def metered(config: Config, policy: Policy, folder: Path, quiet: bool = False) -> Iterator[None]:
+    """What the block cost, if the policy costs anything: a row in the folder and a line to read, also if it fails."""
+    try:
+        yield
+    finally:
+        if isinstance(policy, Metered):
+            prices = config.chat.input_price, config.chat.output_price
+            Metrics(folder / SPENDING).append(asdict(policy.spent) | {"cost": policy.spent.cost(*prices)})
+            if not quiet:
+                say(f"{policy.name}: {policy.spent.text(*prices)}")

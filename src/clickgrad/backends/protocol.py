@@ -1,0 +1,38 @@
+"""Where a run happens, as the recipes see it: one protocol; this process (with torchrun) and Ray implement it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Protocol, TypeVar
+
+from clickgrad.learn.learner import Learner
+from clickgrad.learn.spec import LearnerSpec
+from clickgrad.policy.spec import PolicySpec
+from clickgrad.types import Task, Trajectory
+
+
+class Players(Protocol):
+    """Browsers, sites and whoever answers: they play the episodes of one policy."""
+
+    async def play(self, episode: str, task: Task, seed: int) -> Trajectory: ...
+
+    async def push_weights(self, version: int) -> None:
+        """From here on the learner's weights of now answer, as `version`. Only players of a learner have any."""
+
+    def figures(self) -> Mapping[str, float]:
+        """For the metrics of a step: since the last call."""
+
+
+TheLearner = TypeVar("TheLearner", bound=Learner)  # a backend's own: its players take no other
+
+
+class Backend(Protocol[TheLearner]):
+    def learner(self, spec: LearnerSpec) -> AbstractContextManager[TheLearner]:
+        """A policy in training, for as long as the block lasts."""
+
+    def training_players(self, learner: TheLearner) -> AbstractAsyncContextManager[Players]:
+        """Episodes of the policy that `learner` becomes."""
+
+    def players(self, policy: PolicySpec) -> AbstractAsyncContextManager[Players]:
+        """Episodes of a finished policy, in an evaluation."""

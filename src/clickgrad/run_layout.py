@@ -1,0 +1,35 @@
+"""The names of files in a run's folder. Nothing is read or written here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+CONFIG = "config.toml"  # the resolved options
+LOCK = ".lock"
+METRICS = "metrics.jsonl"  # a line a step
+TRAJECTORIES = "trajectories"
+EVALUATION = "evaluate.jsonl.zst"  # of an evaluation, among the trajectories
+DEMOS = "demos.jsonl.zst"  # of cloning, among the trajectories
+CHECKPOINTS = "checkpoints"
+MODEL = "model"  # an ordinary transformers folder
+MADE_BY = "clickgrad.toml"  # in an exported model: the options of the run that made it
+REPORT_JSON = "report.json"
+REPORT_PAGE = "report.html"
+SCREENSHOTS = "screenshots"
+TIMES = "times.jsonl"  # how long the parts took
+SPENDING = "spending.jsonl"  # on hosted models
+LOSSES = "cluster.jsonl"  # what a cluster lost
+SKIPPED = "skipped"  # batches whose loss was not finite
+PUSHED = "pushed"  # weights on their way to vLLM
+SERVER_LOG = "vllm.log"
+CLONE, REINFORCE = "clone", "reinforce"  # folders of the parts of a training run
+
+
+def step_trajectories(run: Path, step: int) -> Path:
+    return run / TRAJECTORIES / f"step-{step:04d}.jsonl.zst"
+
+
+def model_of(name: str) -> str:
+    """A run folder stands for the model it made: the last one, if it made several. Any other name for itself."""
+    made = [Path(name) / MODEL, Path(name) / REINFORCE / MODEL, Path(name) / CLONE / MODEL]
+    return next((str(folder) for folder in made if folder.is_dir()), name)
