@@ -144,7 +144,9 @@ async def _find_culprit(course: _Course, task: Task, agent: Agent, venue: Venue)
         pass  # it proves nothing
     if again < REPEATS:
         course.end = End.CRASHED
-        course.error = f"BrowserError: {course.broken}; it did in {again} of {tries} repetitions of the same actions"
+        course.error = (
+            f"BrowserError: {course.broken}; the same actions broke the page in {again} of {tries} repetitions"
+        )
         return
     why = f"the agent's own actions make the page unusable, each time they are repeated: {course.broken}"
     course.end, course.error = End.PAGE_BROKEN, why
