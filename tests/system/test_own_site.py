@@ -9,6 +9,9 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -230,7 +233,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Fragile).serve_
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    ("start", "turns", "error"),
+    ("start", "most_turns", "error"),
     [
         (
             "/broken",
@@ -238,15 +241,15 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Fragile).serve_
             "WorldError: the start page http://mysite.localhost/broken answers with status 500; "
             "it last wrote: no such table: orders",
         ),
-        ("/", 1, "WorldError: the site ended during the episode with code 3: out of paper"),
+        ("/", 3, "WorldError: the site ended during the episode with code 3: out of paper"),
     ],
 )
 def test_a_site_that_fails_is_noticed_at_once_and_told_in_its_own_words(
-    tmp_path: Path, start: str, turns: int, error: str
+    tmp_path: Path, start: str, most_turns: int, error: str
 ) -> None:
     entry = {"id": "t.1", "split": "test", "intent": "Go.", "start": start, "checks": {"page": "Fragile"}}
     site = 'start = "{python} app.py {port}"\ninstances = 1\n'
-    folder = adopt(tmp_path, app_py=FRAGILE, site_toml=site, tasks_json=json.dumps([entry]))
+    folder = adopt(tmp_path, app_py=FRAGILE, site_toml=site, tasks_json=json.dumps([entry]), checks_py="")
     (task,) = load_tasks(str(folder), "all")
     ended: list[Trajectory] = []
 
@@ -255,7 +258,8 @@ def test_a_site_that_fails_is_noticed_at_once_and_told_in_its_own_words(
         ended.append(await run_episode("e", task, 0, agent, venue))
 
     visit(folder, one)
-    assert [(end.end, end.reward, len(end.turns), end.error) for end in ended] == [(End.CRASHED, None, turns, error)]
+    assert [(end.end, end.reward, end.error) for end in ended] == [(End.CRASHED, None, error)]
+    assert len(ended[0].turns) <= most_turns < LIMITS.max_turns
 
 
 @pytest.mark.timeout(300)
@@ -280,6 +284,32 @@ def test_a_site_that_dies_in_mid_episode_crashes_the_episode_and_is_back_for_the
     assert [(end.end, end.reward) for end in ends] == [(End.CRASHED, None), (End.STOPPED, 1.0)]
     assert "WorldError: the site stopped answering during the episode" in str(ends[0].error)
     assert ends[0].verdict.outcome is Outcome.UNJUDGED
+
+
+@pytest.mark.timeout(300)
+def test_what_a_killed_run_left_in_the_temporary_folder_is_swept_by_the_next(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    words = [
+        "evaluate",
+        "--policy",
+        "scripted:expert",
+        "--set",
+        f"tasks.suite={EXAMPLE}",
+        "--set",
+        "evaluate.split=test",
+    ]
+    command = [sys.executable, "-m", "clickgrad", *words]
+    killed = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
+    while not list(temporary.glob("clickgrad-*/0/log")):
+        assert killed.poll() is None
+        time.sleep(0.02)
+    killed.kill()
+    killed.wait()
+    assert list(temporary.glob("clickgrad-*"))
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert list(temporary.glob("clickgrad-*")) == []
 
 
 START = 'start = "{python} app.py --port {port} --data {data}"'

@@ -155,7 +155,7 @@ def test_runs_are_listed_with_what_could_not_be_read(viewer: Viewer, page: Page)
     page.click('[data-run="odd"] summary')
     told = page.inner_text('[data-run="odd"] .skipped')
     assert "foreign.jsonl.zst: everything from byte 0 on: no zstd frame" in told
-    assert "newer.jsonl.zst: format 99, not 2" in told
+    assert "newer.jsonl.zst: format 99, not 3" in told
     assert "newer.jsonl.zst: the record at byte" in told
     assert "newer.jsonl.zst: the last 2 bytes are half a record" in told
     assert "metrics.jsonl: line 2 is no row of figures" in told

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.errors import InfraError, PageError, PolicyError, TokenLimit, boundary
+from clickgrad.errors import InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
 from clickgrad.policy.protocol import Policy
 from clickgrad.rollout.again import breaks_again, reaches_page
 from clickgrad.rollout.reading import Reading
@@ -144,7 +144,9 @@ async def _find_culprit(course: _Course, task: Task, agent: Agent, venue: Venue)
         pass  # it proves nothing
     if again < REPEATS:
         course.end = End.CRASHED
-        course.error = f"BrowserError: {course.broken}; it did in {again} of {tries} repetitions of the same actions"
+        course.error = (
+            f"BrowserError: {course.broken}; the same actions broke the page in {again} of {tries} repetitions"
+        )
         return
     why = f"the agent's own actions make the page unusable, each time they are repeated: {course.broken}"
     course.end, course.error = End.PAGE_BROKEN, why
@@ -243,7 +245,14 @@ async def _ask(agent: Agent, prompt: Prompt, seed: int) -> Completion:
 async def _screenshot(agent: Agent, visit: Visit, name: str) -> str | None:
     if agent.save_screenshot is None:
         return None
-    return agent.save_screenshot(name, await visit.session.screenshot())
+    jpeg = await visit.session.screenshot()
+    try:
+        return agent.save_screenshot(name, jpeg)
+    except OSError as error:
+        raise UserError(
+            f"cannot write a screenshot ({error.strerror}): make room or permit writing, then run the same command "
+            "again; what was finished is kept"
+        ) from error
 
 
 def turn_seed(seed: int, turn: int) -> int:

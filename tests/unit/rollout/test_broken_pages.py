@@ -80,7 +80,7 @@ async def test_a_page_that_does_not_break_again_is_a_crash(again: list[object], 
     venue = Worlds(SITE, *again)  # type: ignore[arg-type]
     trajectory = await play(venue, CLICK, CLICK, EXIT)
     assert (trajectory.end, trajectory.reward, trajectory.verdict.outcome) == (End.CRASHED, None, Outcome.UNJUDGED)
-    assert (trajectory.error or "").startswith("BrowserError: the page hangs; it did in ")
+    assert (trajectory.error or "").startswith("BrowserError: the page hangs; the same actions broke the page in ")
     assert venue.opened == opened
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -226,3 +228,11 @@ async def test_screenshots_are_kept_by_turn() -> None:
     trajectory = await play(replace(agent_of(CLICK, 'exit(message="yes")'), save_screenshot=keep))
     assert [turn.screenshot for turn in trajectory.turns] == ["e-00.jpg", "e-01.jpg"]
     assert set(kept) == {"e-00", "e-01"}
+
+
+async def test_a_full_disk_is_the_users_to_mend_and_no_crash_of_the_episode() -> None:
+    def no_room(name: str, jpeg: bytes) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(UserError, match=r"No space left on device\): make room"):
+        await play(replace(agent_of(CLICK), save_screenshot=no_room))

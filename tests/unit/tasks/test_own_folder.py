@@ -86,6 +86,9 @@ def test_a_site_that_runs_elsewhere_keeps_its_own_addresses(folder: Path) -> Non
 def test_a_url_check_keeps_the_route_of_a_single_page_app(folder: Path) -> None:
     write(folder, **{"tasks.json": json.dumps([ENTRY | {"checks": {"url": "/#/issues?state=open"}}])})
     (task,) = load_tasks(str(folder), "all")
+    ends = {"#/boards": Outcome.FAILED, "": Outcome.FAILED, "#/issues?state=open": Outcome.PASSED}
+    for route, outcome in ends.items():
+        assert judge(task, Evidence(None, f"http://mine.localhost/{route}", "", ())).outcome is outcome, route
     assert task.checks == (UrlCheck("mine", "/", fragment="/issues?state=open"),)
 
 
