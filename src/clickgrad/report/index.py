@@ -136,8 +136,9 @@ class TrajectoryIndex:
     @property
     def skipped(self) -> list[str]:
         """What is not shown, and why."""
-        broken = self._tail is not None and not self._tail.torn
-        return [*self._skipped, *([f"everything from byte {self._end} on: {self._tail.fault}"] if broken else [])]
+        if self._tail is None or self._tail.torn:
+            return self._skipped
+        return [*self._skipped, f"everything from byte {self._end} on: {self._tail.fault}"]
 
     def _take(self, offset: int, size: int, content: bytes) -> None:
         try:
