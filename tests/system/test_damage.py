@@ -129,7 +129,7 @@ def test_a_damaged_model_is_not_evaluated(coin: Path, finished: Path, tmp_path: 
 def test_damaged_demonstrations_are_recorded_again_to_the_byte(tmp_path: Path) -> None:
     settings = ["--set", "clone.demos=4", "--set", 'tasks.templates=["shop.add_to_cart"]']
     path = tmp_path / "demos.jsonl.zst"
-    command = ["demos", "--out", path, *settings]
+    command: list[str | Path] = ["demos", "--out", path, *settings]
     assert call(command, tmp_path).returncode == 0
     whole = path.read_bytes()
     with open(path, "rb") as file:
