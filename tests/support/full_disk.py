@@ -35,4 +35,4 @@ def small_disk(place: Path, kib: int) -> Iterator[Path]:
     try:
         yield place
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", "--lazy", place], check=True)

@@ -128,7 +128,7 @@ def test_a_malformed_task_file_is_named(tmp_path: Path, text: str, part: str) ->
 
 def test_a_malformed_trajectory_file_is_named_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "demos.jsonl.zst"
-    rubbish = zstandard.compress(b'{"format": 2, "trajectory": 7}')
+    rubbish = zstandard.ZstdCompressor(write_checksum=True).compress(b'{"format": 2, "trajectory": 7}')
     path.write_bytes(rubbish)
     assert_mistake(
         call(["demos", "--out", path], tmp_path), "demos.jsonl.zst: record 0 is malformed", "move the file away"
@@ -136,13 +136,20 @@ def test_a_malformed_trajectory_file_is_named_and_kept(tmp_path: Path) -> None:
     assert path.read_bytes() == rubbish
 
 
-def test_an_unreadable_checkpoint_is_named(coin: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_no_trajectory_file_is_named_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "holiday.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n")
+    assert_mistake(call(["demos", "--out", path], tmp_path), "holiday.png is no trajectory file", "move it away")
+    assert path.read_bytes() == b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_checkpoint_of_another_version_is_named(coin: Path, tmp_path: Path) -> None:
     broken = tmp_path / "run" / "checkpoints" / "step-0001"
     broken.mkdir(parents=True)
-    (broken / "progress.json").write_text("{")
+    (broken / "progress.json").write_text('{"format": 99}')
     tasks = f"tasks.suite={coin / 'tasks.json'}"
     done = run(["reinforce", "--start", coin / "model", "--run", "run", "--set", tasks], tmp_path)
-    assert_mistake(done, "step-0001 cannot be read", "delete it to go on")
+    assert_mistake(done, "step-0001 is of another version", "start the run in a new folder")
 
 
 def test_a_port_in_use_is_named(tmp_path: Path) -> None:

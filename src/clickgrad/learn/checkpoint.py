@@ -94,7 +94,7 @@ def find_fault(folder: Path) -> str:
         state = _read_state(folder)
         return changed_file(folder, state.get("files", {}))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        return _first_line(error)
+        return f"{STATE}: {_first_line(error)}"
 
 
 def save(root: Path, state: State, keep: int) -> None:
@@ -195,7 +195,7 @@ def _read_state(folder: Path) -> dict[str, Any]:
     state: dict[str, Any] = json.loads((folder / STATE).read_text())
     signature = state.pop("digest", None)
     if signature not in (None, _digest(state)) or (signature is None and state["format"] == FORMAT):
-        raise ValueError(f"{STATE} is not what was written")
+        raise ValueError("it is not what was written")
     if state["format"] not in (FORMAT, UNSIGNED):
         raise UserError(f"checkpoint {folder} is of another version of clickgrad; start the run in a new folder")
     return state

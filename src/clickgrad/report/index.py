@@ -136,10 +136,9 @@ class TrajectoryIndex:
     @property
     def skipped(self) -> list[str]:
         """What is not shown, and why."""
-        tail = self._tail
-        if tail is None or tail.torn:
+        if self._tail is None or self._tail.torn:
             return self._skipped
-        return [*self._skipped, f"everything from byte {self._end} on: {tail.fault}"]
+        return [*self._skipped, f"everything from byte {self._end} on: {self._tail.fault}"]
 
     def _take(self, offset: int, size: int, content: bytes) -> None:
         try:
