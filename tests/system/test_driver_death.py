@@ -1,4 +1,4 @@
-"""Playwright's driver dies in the middle of an evaluation: its episodes are played again, and the run ends by itself."""
+"""Playwright's driver dies in the middle of an evaluation: its episodes are played again and the run ends."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ MORE_BELOW = "… more below, scroll down"
 OPTIONS_SHOWN = 60
 # How lines of ours begin, here and in a prompt, and the number that only an element has.
 _OUR_LINES = re.compile(
-    r"\W*(?:(?:notice|task|page|tabs)\s*:|more (?:above|below)\b|simplified html\b|the rest of the page is behind\b"
-    r"|frame \S* ?\(cannot be read)",
+    r"\W*(?:(?:notice|task|page|tabs)\s*:|more (?:above|below)\W+scroll\b|simplified html\b"
+    r"|the rest of the page is behind\b|frame \S* ?\(cannot be read)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\[\s*\d+\s*\]")
