@@ -11,7 +11,7 @@ from loopback import Answer, SiteVenue, serve, until
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import Browser, Session, find_chromium
-from clickgrad.errors import BrowserError
+from clickgrad.errors import BrowserError, PageError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.types import Click, End, PageCheck, Task, Trajectory
@@ -112,7 +112,7 @@ async def test_a_page_that_asks_without_end_loses_its_session() -> None:
         with suppress(BrowserError):
             await session.perform(Click((await session.observe()).elements[0].id))
         async with asyncio.timeout(60):
-            with pytest.raises(BrowserError):
+            with pytest.raises(PageError):
                 await look_for_ever(session)
         assert (await visit(browser, "calm", 1)).reward == 1.0
 
@@ -123,7 +123,7 @@ async def test_a_page_that_crashes_takes_only_its_own_session_along() -> None:
         protocol = await crashing.page.context.new_cdp_session(crashing.page)
         crash = asyncio.ensure_future(protocol.send("Page.crash"))  # never answered
         async with asyncio.timeout(60):
-            with pytest.raises(BrowserError):
+            with pytest.raises(PageError):
                 await look_for_ever(crashing)
         assert await other.perform(Click((await other.observe()).elements[0].id)) == ""
         await crashing.close()

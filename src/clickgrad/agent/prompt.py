@@ -11,6 +11,7 @@ so the context of one reply is not a prefix of the next one's; docs/architecture
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ PLACEHOLDER = "** Simplified html **"
 ABOVE = "… more above, scroll up"
 CUT = "… more below, scroll down"
 SystemPrompt = Literal["full", "short"]
+_TAB = re.compile(r",\s*\d+\*?\s")
 SEGMENTS_KEPT = 256  # a task is told every turn, a start page to every member of a group
 
 FORMATS = {
@@ -223,12 +225,28 @@ def page_lines(observation: Observation) -> tuple[str, ...]:
 
 def surroundings(observation: Observation) -> tuple[str, ...]:
     """Where we are, other tabs, what became of the last action."""
-    place = urlsplit(observation.url)
-    where = f"Page: {place.netloc}{place.path}" + (f"?{place.query}" if place.query else "")
-    lines = [where]
+    lines = [f"Page: {_address(observation.url)}"]
     if len(observation.tabs) > 1:
-        tabs = (f"{index}{'*' if index == observation.tab else ''} {tab}" for index, tab in enumerate(observation.tabs))
+        tabs = (
+            f"{index}{'*' if index == observation.tab else ''} {_tab_title(title)}"
+            for index, title in enumerate(observation.tabs)
+        )
         lines.append("Tabs: " + ", ".join(tabs))
     if observation.notice:
         lines.append(f"Notice: {observation.notice}")
     return tuple(lines)
+
+
+def _address(url: str) -> str:
+    """Without its scheme. The fragment stays: for a single-page app it is the page."""
+    try:
+        place = urlsplit(url)
+    except ValueError:  # what a browser takes for an address need not be one to Python
+        return url
+    query, fragment = place.query and f"?{place.query}", place.fragment and f"#{place.fragment}"
+    return f"{place.netloc}{place.path}{query}{fragment}"
+
+
+def _tab_title(title: str) -> str:
+    """In quotation marks if it could be read as several tabs."""
+    return f'"{title}"' if _TAB.search(title) else title

@@ -305,7 +305,7 @@ class ChromiumSession:
             self._tell("The page opened more tabs than there may be, which were closed.")
             self._spawn(page.close())
             return
-        tab = Tab(page)
+        tab = Tab(page, lambda: self._process.alive)
         self._tabs.append(tab)
         self._current = len(self._tabs) - 1
         page.on("close", lambda _: self._forget(tab))

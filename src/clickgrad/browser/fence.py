@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from clickgrad.browser.snapshot import clean
 from clickgrad.types import BlockedHost
 
 if TYPE_CHECKING:
@@ -52,10 +53,14 @@ class Fence:
         return cls(frozenset(map(_place, hosts)))
 
     def allows(self, url: str) -> bool:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+            port = parts.port or _PORTS.get(parts.scheme)
+        except ValueError:  # what a page asks for need not be an address
+            return False
         if parts.scheme in _LEAVES_NO_MACHINE:
             return True
-        return parts.scheme in _PORTS and (parts.hostname, parts.port or _PORTS[parts.scheme]) in self.places
+        return parts.scheme in _PORTS and (parts.hostname, port) in self.places
 
     @property
     def proxy(self) -> ProxySettings:
@@ -84,9 +89,17 @@ class BlockedRequests:
     def _note(self, url: str) -> None:
         if self._fence.allows(url):
             return
-        host = urlsplit(url).netloc or urlsplit(url).scheme
+        host = _named(url)
         known = host in self._by_host or len(self._by_host) < _HOSTS_TOLD
         self._by_host[host if known else OTHER_HOSTS] += 1
+
+
+def _named(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return OTHER_HOSTS
+    return clean(parts.netloc or parts.scheme)
 
 
 def _place(host: str) -> tuple[str, int]:

@@ -14,6 +14,7 @@ from clickgrad.browser.chromium_session import ChromiumSession
 from clickgrad.browser.fence import Fence
 from clickgrad.browser.process import ChromiumProcess, Footprint
 from clickgrad.browser.render import Rendering
+from clickgrad.browser.watchdog import Watchdog
 from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
@@ -67,9 +68,12 @@ class Browser:
         self._leases: list[_Lease] = []
         self._retired: list[_Lease] = []
         self._endings: set[asyncio.Task[None]] = set()
+        self._watchdog: Watchdog | None = None
 
     async def __aenter__(self) -> Self:
         await self._take()
+        self._watchdog = Watchdog(self._kill, self._is_busy)
+        self._watchdog.start()
         return self
 
     async def __aexit__(
@@ -82,6 +86,8 @@ class Browser:
         finally:
             for lease in leases:
                 lease.process.kill()
+            if self._watchdog is not None:
+                self._watchdog.stop()
 
     @property
     def process_ids(self) -> tuple[int, ...]:
@@ -180,6 +186,13 @@ class Browser:
     def _give_back(self, lease: _Lease) -> None:
         lease.open_now -= 1
         self._end_if_idle(lease)
+
+    def _is_busy(self) -> bool:
+        return any(lease.open_now for lease in [*self._leases, *self._retired])
+
+    def _kill(self) -> None:
+        for lease in [*self._leases, *self._retired]:
+            lease.process.kill()
 
     def _end_if_idle(self, lease: _Lease) -> None:
         if not lease.open_now and lease in self._retired:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
-import shutil
 import uuid
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from clickgrad.browser.chromium import switches
+from clickgrad.browser.leftovers import BrowserFolder, sweep
 from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
@@ -39,11 +39,20 @@ class Footprint:
 class ChromiumProcess:
     """A browser of its own driver: when either dies, both are replaced together."""
 
-    def __init__(self, driver: Playwright, browser: PlaywrightBrowser, processes: tuple[psutil.Process, ...]) -> None:
+    def __init__(
+        self,
+        driver: Playwright,
+        browser: PlaywrightBrowser,
+        processes: tuple[psutil.Process, ...],
+        folder: BrowserFolder,
+    ) -> None:
         self.browser = browser
         self.processes = processes  # the driver and Chromium's main process
         self._driver = driver
-        self._profile = _profile_folder(processes)
+        self._folder = folder
+        profile = _profile_folder(processes)
+        if profile is not None:
+            folder.name_profile(profile)
         self._ended = False
         atexit.register(self.kill)
 
@@ -53,13 +62,15 @@ class ChromiumProcess:
 
         # Chromium ignores a switch it does not know; by it we tell our process from any other.
         mark = f"--clickgrad-owner={uuid.uuid4().hex}"
-        driver = None
+        driver, folder = None, BrowserFolder()
+        sweep()
         try:
             with boundary(BrowserError, "launching Chromium"):
                 async with asyncio.timeout(timeout_s):
                     driver = await async_playwright().start()
                     browser = await driver.chromium.launch(
                         executable_path=executable,
+                        artifacts_dir=folder.path,
                         args=[*switches(hosts), mark],
                         # Playwright's default lets one page drown the browser that others share, with pushState.
                         ignore_default_args=["--disable-ipc-flooding-protection"],
@@ -73,8 +84,9 @@ class ChromiumProcess:
             _kill_tree(_find_owned(mark))
             if driver is not None:
                 await close_within(CLOSE_TIMEOUT_S, driver.stop())
+            folder.remove()
             raise
-        return cls(driver, browser, _find_owned(mark))
+        return cls(driver, browser, _find_owned(mark), folder)
 
     @property
     def alive(self) -> bool:
@@ -117,9 +129,7 @@ class ChromiumProcess:
         atexit.unregister(self.kill)
         self._ended = True
         _kill_tree(self.processes)
-        if self._profile is not None:
-            # Chromium's driver removes it, unless the driver was killed.
-            shutil.rmtree(self._profile, ignore_errors=True)
+        self._folder.remove()
 
 
 async def close_within(timeout_s: float, closing: Awaitable[object]) -> None:
@@ -147,8 +157,7 @@ def _profile_folder(processes: tuple[psutil.Process, ...]) -> Path | None:
     for process in processes:
         with suppress(psutil.Error):
             folders = [Path(word.removeprefix(switch)) for word in process.cmdline() if word.startswith(switch)]
-            # Only what is surely a throw-away folder of ours may be removed.
-            return next((folder for folder in folders if "playwright" in folder.name), None)
+            return next(iter(folders), None)
     return None
 
 

@@ -7,10 +7,15 @@ In an outline every word follows a space, so that a tokenizer cuts it as it cuts
     textbox Search [5] = blue
     select Sort by [7] = Name (Name, Price low to high, Rating)
     button Add to Cart [9] (disabled)
+
+Words of a page that read like words of ours stand in quotation marks: a line `Notice: ...`, or anything with a number
+in brackets.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from html import escape
 from typing import Literal
 
@@ -21,6 +26,13 @@ Rendering = Literal["outline", "html"]
 MORE_ABOVE = "… more above, scroll up"
 MORE_BELOW = "… more below, scroll down"
 OPTIONS_SHOWN = 60
+# How lines of ours begin, here and in a prompt, and the number that only an element has.
+_OUR_LINES = re.compile(
+    r"\W*(?:(?:notice|task|page|tabs)\s*:|more (?:above|below)\W+scroll\b|simplified html\b"
+    r"|the rest of the page is behind\b|frame \S* ?\(cannot be read)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\[\s*\d+\s*\]")
 _BUTTON_TYPES = ("button", "submit", "reset", "image")
 
 
@@ -36,16 +48,36 @@ def _shown_options(control: Control) -> list[str]:
     return [*control.options[:OPTIONS_SHOWN], *([f"{hidden} more"] if hidden > 0 else [])]
 
 
+def _quoted_if_like_ours(text: str, like_ours: re.Pattern[str]) -> str:
+    """Letters of another width and what has none are seen through: both look like ours to a model, too."""
+    if text.isascii():
+        plain = text
+    else:
+        folded = unicodedata.normalize("NFKC", text)
+        plain = "".join(letter for letter in folded if unicodedata.category(letter) != "Cf")
+    found = like_ours.match(plain) or _NUMBER.search(plain)
+    return f'"{text}"' if found else text
+
+
+def _told_line(text: Text) -> str:
+    return text.text if text.ours else _quoted_if_like_ours(text.text, _OUR_LINES)
+
+
+def _told_word(text: str) -> str:
+    """A word within a line of ours, which begins as no other."""
+    return _quoted_if_like_ours(text, _NUMBER)
+
+
 def _outline_line(item: Text | Control) -> str:
     if isinstance(item, Text):
-        return item.text
+        return _told_line(item)
     # The id comes right after the name, so that copying the name leads on to copying the id.
-    words = [item.role, item.name, f"[{item.id}]"] if item.name else [item.role, f"[{item.id}]"]
+    words = [item.role, _told_word(item.name), f"[{item.id}]"] if item.name else [item.role, f"[{item.id}]"]
     # A link's or a button's name says all; a field is worth a "=" only when there is something in it.
     if item.value:
-        words.append(f"= {item.value}")
+        words.append(f"= {_told_word(item.value)}")
     if item.options:
-        words.append(f"({', '.join(_shown_options(item))})")
+        words.append(f"({', '.join(map(_told_word, _shown_options(item)))})")
     if item.states:
         words.append(f"({', '.join(item.states)})")
     return " ".join(words)
@@ -53,7 +85,7 @@ def _outline_line(item: Text | Control) -> str:
 
 def _html_line(item: Text | Control) -> str:
     if isinstance(item, Text):
-        return f"<{item.tag}> {_content(item.text)} </{item.tag}>"
+        return f"<{item.tag}> {_content(_told_line(item))} </{item.tag}>"
     tag = item.tag or "button"
     attributes = "".join(f' {name}="{escape(value)}"' for name, value in _attributes(item) if value)
     opening = f'<{tag} id="{item.id}"{attributes}>'

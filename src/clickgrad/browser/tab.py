@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from clickgrad.browser.isolated import IsolatedWorld
@@ -27,8 +28,9 @@ _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "beacon"})
 class Tab:
     """`title` is the last one seen, so that listing the tabs never waits for a hung one."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, is_alive: Callable[[], bool]) -> None:
         self.page = page
+        self._is_alive = is_alive  # the browser and its driver
         self.title = ""
         self.failed_url = ""  # of the last navigation that failed, until taken
         self._navigation: Request | None = None
@@ -71,10 +73,9 @@ class Tab:
         """A page may leave by itself at any moment, and takes our script along: then wait for the next one.
 
         When the driver is dead, Playwright answers every call at once and without suspending: a loop of such calls
-        would never let a deadline come. Hence the pause, and the look at the connection.
+        would never let a deadline come, and its pages never count as closed. Hence the pause and the look at it.
         """
-        browser = self.page.context.browser
-        if self.page.is_closed() or browser is None or not browser.is_connected():
+        if self.page.is_closed() or not self._is_alive():
             raise error
         await asyncio.sleep(RETRY_S)
         await self.page.wait_for_load_state("domcontentloaded")

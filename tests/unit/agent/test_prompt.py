@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tiny import make_task, tiny_tokenizer
 
-from clickgrad.agent.prompt import ABOVE, CUT, PLACEHOLDER, Frame, PromptBuilder
+from clickgrad.agent.prompt import ABOVE, CUT, PLACEHOLDER, Frame, PromptBuilder, surroundings
 from clickgrad.errors import UserError
 from clickgrad.policy.models import ChatTokenizer
 from clickgrad.types import Completion, Finish, Message, Observation
@@ -114,6 +114,24 @@ def test_the_notice_of_the_last_action_is_shown(tokenizer: ChatTokenizer) -> Non
     builder = PromptBuilder(tokenizer, "plain", "short")
     prompt = builder.prompt("e", make_task(), (), page("x", notice="There is no element 9 on this page."))
     assert "\nNotice: There is no element 9 on this page.\nx" in prompt.messages[-1].content
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("http://toy/app#/issues", "Page: toy/app#/issues"),
+        ("http://toy/app?q=1#top", "Page: toy/app?q=1#top"),
+        ("http://toy/app#", "Page: toy/app"),
+        ("about://[", "Page: about://["),
+    ],
+)
+def test_the_address_is_told_with_its_fragment(url: str, told: str) -> None:
+    assert surroundings(replace(page("x"), url=url)) == (told,)
+
+
+def test_the_title_of_a_tab_cannot_pass_for_several_tabs() -> None:
+    two = replace(page("x"), tabs=("Shop, 1* Bank", "News, 24 hours"), tab=0)
+    assert surroundings(two)[1] == 'Tabs: 0* "Shop, 1* Bank", 1 "News, 24 hours"'
 
 
 def test_the_fingerprint_changes_with_all_that_changes_the_tokens(tokenizer: ChatTokenizer) -> None:
