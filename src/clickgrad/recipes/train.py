@@ -8,13 +8,17 @@ from clickgrad.config import Config
 from clickgrad.recipes.clone import clone
 from clickgrad.recipes.display import say
 from clickgrad.recipes.evaluate import evaluate
+from clickgrad.recipes.judging import training_tasks
 from clickgrad.recipes.reinforce import reinforce
 from clickgrad.recipes.run_folder import open_run
+from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.report.page import RunReport, read_report
 
 
 def train(config: Config, run: Path) -> RunReport:
     """Each stage keeps its own folder and is passed over when its result is there: run it again after any kill."""
+    chosen_tasks(config, "demo")  # what cannot be trained on is said now, not by a later stage
+    training_tasks(config, tell=lambda _: None)
     with open_run(run, config, "train"):
         bare = f"torch:{config.model.path}"
         start = evaluate(for_the_start(config), bare, run / "evaluate-start", "evaluate before cloning")
