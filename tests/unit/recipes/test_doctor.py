@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from clickgrad.config import load_config
 from clickgrad.recipes.doctor import PEAK_GB, short_of_memory
 from clickgrad.recipes.dry_run import resolved
@@ -20,3 +22,7 @@ def test_memory_that_is_only_taken_at_the_moment_is_a_warning() -> None:
 
 def test_the_dry_run_of_the_default_run_says_what_it_takes() -> None:
     assert f"peaks at {PEAK_GB} GB of memory" in resolved(load_config("quick", [], "train"), "train")
+
+
+def test_the_readme_says_the_same_figure() -> None:
+    assert f"{PEAK_GB} GB of memory" in (Path(__file__).parents[3] / "README.md").read_text()
