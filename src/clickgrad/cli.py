@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from clickgrad import __version__
 from clickgrad.bench.command import add_benches
 from clickgrad.errors import ClickgradError, UserError
-from clickgrad.interrupts import interrupted, listen, run
+from clickgrad.interrupts import end_listening, interrupted, listen, run
 from clickgrad.planning.options import add_plan_options, read_plan_options
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
@@ -33,7 +33,6 @@ EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"),
     "httpx": "chat",
     "ray": "ray",
 }
-INTERRUPTION = "interrupted; the same command goes on from here"
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -46,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(str(error), MISTAKE)
     except ClickgradError as error:
         if interrupted():  # what was cut short may fail in its own way
-            return _complain(INTERRUPTION, INTERRUPTED)
+            return _tell_interruption()
         return _complain(f"{type(error).__name__}: {error}", FAILED)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
@@ -65,7 +64,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"cannot write {place} ({error.strerror}): make room or permit writing, then run it again", MISTAKE
         )
     except KeyboardInterrupt:
-        return _complain(INTERRUPTION, INTERRUPTED)
+        return _tell_interruption()
+
+
+def _tell_interruption() -> int:
+    end_listening()
+    return _complain("interrupted; the same command goes on from here", INTERRUPTED)
 
 
 def _complain(text: str, code: int) -> int:

@@ -251,7 +251,7 @@ def load_config(source: str | None, settings: Sequence[str], command: str, defau
     mine = dict[str, Any]()
     for setting in settings:
         _apply(mine, setting, command)
-    _drop_filters(values, mine)
+    _drop_filters(values, mine, source or default or "")
     for setting in settings:
         _apply(values, setting, command)
     try:
@@ -289,18 +289,20 @@ def _of_command(values: dict[str, Any], source: str, command: str) -> dict[str, 
     return values
 
 
-def _drop_filters(values: dict[str, Any], mine: dict[str, Any]) -> None:
-    """A file's choice among the tasks of one suite means nothing in another."""
+def _drop_filters(values: dict[str, Any], mine: dict[str, Any], source: str) -> None:
+    """A file's choice among the tasks of one suite means nothing in another, nor does a turn limit made for it."""
     of_file, chosen = values.get("tasks", {}), mine.get("tasks", {})
     if not isinstance(of_file, dict) or not isinstance(chosen, dict):
         return
     suite = chosen.get("suite")
     if suite in (None, of_file.get("suite", TasksSection().suite)):
         return
-    dropped = [name for name in FILTERS if of_file.pop(name, None) is not None]
+    dropped = [f"tasks.{name}" for name in FILTERS if of_file.pop(name, None) is not None]
+    agent = values.get("agent", {})
+    if "tasks.max_expert_turns" in dropped and isinstance(agent, dict) and agent.pop("max_turns", None) is not None:
+        dropped.append("agent.max_turns")
     if dropped:
-        told = ", ".join(f"tasks.{name}" for name in dropped)
-        warn(f"with tasks.suite={suite} the file's {told} are left out")
+        warn(f"with tasks.suite={suite} what {source} says of {', '.join(dropped)} is left out")
 
 
 def _read(source: str) -> dict[str, Any]:

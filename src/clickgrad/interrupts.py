@@ -28,6 +28,12 @@ def interrupted() -> bool:
     return signal.getsignal(signal.SIGINT) is _again
 
 
+def end_listening() -> None:
+    """All is ended: a signal that comes while Python shuts down has nothing left to say."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _first(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGINT, _again)
     raise KeyboardInterrupt

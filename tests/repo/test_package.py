@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import argparse
+import io
 import re
 import subprocess
 import sys
+import tomllib
+from contextlib import redirect_stdout, suppress
+from importlib import resources
 
 import pytest
 
 import clickgrad
-from clickgrad.config import READ_BY, Config, load_config, presets
+from clickgrad.cli import build_parser
+from clickgrad.config import READ_BY, load_config, presets
 
 HEAVY = ("torch", "transformers", "playwright", "vllm", "ray", "rich", "pydantic", "starlette")
 
@@ -37,11 +43,29 @@ def test_only_the_model_needs_torch_and_only_the_browser_playwright(module: str)
 
 
 @pytest.mark.parametrize("preset", presets())
-def test_every_preset_loads_and_says_nothing_twice(preset: str) -> None:
-    config = load_config(preset, [], "train")
-    assert isinstance(config, Config)
+def test_every_preset_is_taken_at_its_word_and_no_section_of_it_is_idle(preset: str) -> None:
+    said = tomllib.loads((resources.files("clickgrad") / "presets" / f"{preset}.toml").read_text())
+    taken = load_config(preset, [], "train").model_dump(exclude_unset=True)
+    assert taken == said
+    command = "study start" if preset.startswith("study") else "train"
+    assert said.keys() <= READ_BY[command] | READ_BY["study turns"]
 
 
-def test_every_command_that_takes_options_knows_its_sections() -> None:
-    known = set(Config.model_fields)
-    assert all(set(sections) <= known for sections in READ_BY.values())
+def test_every_command_with_options_is_one_of_the_command_line_and_the_other_way_round() -> None:
+    """Asked of the parser: `--set` is what tells them."""
+    takes = set()
+    for words in commands_of(build_parser()):
+        with suppress(SystemExit), redirect_stdout(io.StringIO()) as told:
+            build_parser().parse_args([*words, "--help"])
+        if "--set" in told.getvalue() and words[0] != "bench":
+            takes.add(" ".join(words))
+    assert takes == READ_BY.keys()
+
+
+def commands_of(parser: argparse.ArgumentParser) -> list[list[str]]:
+    found = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                found += [[name, *words] for words in commands_of(below)] or [[name]]
+    return found

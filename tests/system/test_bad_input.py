@@ -15,6 +15,7 @@ from commands import call, run
 
 from clickgrad.rollout.store import TrajectoryFile
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 QUICK = ("--set", "evaluate.limit=1", "--set", "rollout.concurrency=1")
 
 
@@ -214,3 +215,66 @@ def test_the_dry_run_prints_the_plan_and_touches_nothing(tmp_path: Path) -> None
     assert done.returncode == 0
     assert "steps = 77" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_section_in_a_file_that_the_command_does_not_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[reinforce]\nlr = 1e-5\n")
+    done = call(["evaluate", "--config", "mine.toml", "--policy", "scripted:noop", *QUICK], tmp_path)
+    assert_mistake(done, "mine.toml: `clickgrad evaluate` does not read the section reinforce", "command = 'train'")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.toml"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "--set", "judge.url=http://127.0.0.1:1/v1", "--set", "judge.model=m"],
+        ["study", "prompting", "--set", "cluster.workers=2"],
+        ["train", "--set", "tasks.suite=miniwob"],
+        ["train", "--set", f"tasks.suite={EXAMPLES / 'todo'}"],
+    ],
+)
+def test_an_option_that_the_command_reads_is_taken(tmp_path: Path, command: list[str]) -> None:
+    done = call([*command, "--dry-run"], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["evaluate", "--policy", "torch:/no/such/model"],
+        ["evaluate", "--policy", "oracle"],
+        ["evaluate", "--policy", "torch:empty"],
+        ["evaluate", "--set", "tasks.suite=webshop"],
+        ["train", "--set", "model.path=/no/such/model"],
+        ["reinforce", "--start", "/no/such/model"],
+        ["study", "prompting", "--policy", "oracle"],
+    ],
+)
+def test_a_command_that_failed_does_not_claim_the_folder(tmp_path: Path, wrong: list[str]) -> None:
+    (tmp_path / "empty").mkdir()
+    done = call([*wrong, "--run", "run"], tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
+def test_the_right_command_goes_on_in_the_folder_of_the_wrong_one(tmp_path: Path) -> None:
+    wrong = call(["evaluate", "--policy", "torch:/no/such/model", "--run", "run", *QUICK], tmp_path)
+    assert wrong.returncode == 2
+    assert call(["evaluate", "--policy", "scripted:noop", "--run", "run", *QUICK], tmp_path).returncode == 0
+
+
+def test_a_replay_of_nothing_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "none.jsonl.zst").touch()
+    assert_mistake(call(["replay", "none.jsonl.zst"], tmp_path), "none.jsonl.zst holds no trajectory")
+
+
+def test_damaged_metrics_are_named_and_set_aside(coin: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "metrics.jsonl").write_bytes(bytes(range(128, 256)))
+    small = {"tasks.suite": coin / "tasks.json", "reinforce.steps": 1, "reinforce.groups": 1, "agent.max_turns": 1}
+    small |= {"reinforce.group_size": 2, "reinforce.max_refills": 0, "agent.max_new_tokens": 24, "lora.rank": 0}
+    sets = [part for name, value in small.items() for part in ("--set", f"{name}={value}")]
+    done = call(["reinforce", "--start", coin / "model", "--run", "run", *sets], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "metrics.jsonl is damaged: set aside as metrics.jsonl.damaged" in done.stderr
+    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 1

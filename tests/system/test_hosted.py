@@ -72,3 +72,19 @@ def test_demonstrations_are_explained_by_a_hosted_model(fake: FakeEndpoint, tmp_
     assert turns
     assert all(turn.completion.text.startswith("<think> I see what to do. go on </think>") for turn in turns)
     assert f"chat:fake: {len(turns)} requests" in done.stdout
+
+
+def test_an_endpoint_that_answers_garbage_measures_nothing(fake: FakeEndpoint, tmp_path: Path) -> None:
+    fake.answers = [Response('{"choices": 7}', media_type="application/json")]
+    done = call(
+        ["evaluate", "--policy", "chat:fake", "--run", "run", "--json", *QUICK, "--set", "chat.tries=1"], tmp_path
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "clickgrad: ClickgradError: nothing was measured: 2 infra-failed"
+    for plain in (json.loads(done.stdout), json.loads((tmp_path / "run" / "report.json").read_text())):
+        assert plain["success"] == {
+            "rate": None, "passed": 0, "n": 0, "low": None, "high": None, "infra_failed": 2, "unjudged": 0,
+        }  # fmt: skip
+    told = call(["evaluate", "--policy", "chat:fake", "--run", "run", *QUICK, "--set", "chat.tries=1"], tmp_path)
+    assert told.returncode == 1
+    assert "not measured (n=0, 2 infra-failed)" in told.stdout

@@ -108,6 +108,23 @@ def test_interrupted_it_says_so_and_leaves_no_browser(coin: Path, tmp_path: Path
     assert none_left(family)
 
 
+def test_one_who_presses_ctrl_c_again_and_again_is_told_the_same(tmp_path: Path) -> None:
+    """At any moment of the ending, Python's own included: no traceback, no other exit code, no browser left."""
+    command = ["evaluate", "--policy", "scripted:expert", "--run", "stopped", "--set", "rollout.concurrency=4"]
+    process = start(command, tmp_path)
+    file = tmp_path / "stopped" / "trajectories" / "evaluate.jsonl.zst"
+    wait_until(file.exists, process)
+    family = descendants(process)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    _, err = process.communicate()
+    assert process.returncode == 130, err
+    assert "clickgrad: interrupted; the same command goes on from here" in err
+    assert all(line.startswith("clickgrad: ") for line in err.splitlines()), err
+    assert none_left(family)
+
+
 def test_more_steps_go_on_from_where_it_ended(coin: Path, tmp_path: Path) -> None:
     folder = finish(coin, tmp_path, "longer")
     first = weights(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from clickgrad.config import Config, TasksSection
@@ -59,23 +59,23 @@ def _refuse_unknown(option: str, wanted: Sequence[str], known: set[str], suite: 
         raise UserError(f"tasks.{option}: no {unknown[0]!r} in {suite}; known are {', '.join(sorted(known))}")
 
 
-def without_judge(tasks: Sequence[Task]) -> tuple[Task, ...]:
+def without_judge(tasks: Sequence[Task], tell: Callable[[str], None] = say) -> tuple[Task, ...]:
     """Those that rules alone can judge: an opinion is no reward."""
     kept = tuple(task for task in tasks if not needs_judge(task))
     if not kept:
         raise UserError("every task chosen takes a judge, and opinions are no rewards: choose others")
     if len(kept) < len(tasks):
-        say(f"{len(tasks) - len(kept)} of {len(tasks)} tasks take a judge, whose opinions are no rewards: left out")
+        tell(f"{len(tasks) - len(kept)} of {len(tasks)} tasks take a judge, whose opinions are no rewards: left out")
     return kept
 
 
-def training_tasks(config: Config) -> tuple[Task, ...]:
+def training_tasks(config: Config, tell: Callable[[str], None] = say) -> tuple[Task, ...]:
     """Those a policy can earn a reward in: rules alone judge them, and an expert gets there within the turns it has."""
-    tasks = without_judge(chosen_tasks(config, "train"))
+    tasks = without_judge(chosen_tasks(config, "train"), tell)
     most = config.agent.max_turns
     kept = tuple(task for task in tasks if (task.expert_turns or 0) <= most)
     if not kept:
         raise UserError(f"every training task takes an expert more than agent.max_turns={most} turns: raise it")
     if len(kept) < len(tasks):
-        say(f"{len(tasks) - len(kept)} of {len(tasks)} training tasks take more than agent.max_turns={most}: left out")
+        tell(f"{len(tasks) - len(kept)} of {len(tasks)} training tasks take more than agent.max_turns={most}: left out")
     return kept

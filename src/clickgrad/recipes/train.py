@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clickgrad.backends.tasks import chosen_tasks, training_tasks
 from clickgrad.config import Config
 from clickgrad.display import say
 from clickgrad.policy.spec import TorchModel
@@ -17,6 +18,8 @@ from clickgrad.run_layout import CLONE, REINFORCE
 
 async def train(config: Config, run: Path) -> RunReport:
     """Each part keeps its own folder and is passed over when its result is there: run it again after any kill."""
+    chosen_tasks(config, "demo")  # what cannot be trained on is said now, not by a later part
+    training_tasks(config, tell=lambda _: None)
     with open_run(run, config, "train"):
         base = TorchModel.of(config.model.path)
         before = await evaluate(for_the_start(config), base, run / "evaluate-start", "evaluate before cloning")

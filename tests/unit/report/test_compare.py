@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from tiny import make_task, make_trajectory
 
+from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.tools.compare import compare_pairs, compare_runs
 from clickgrad.tools.rejudge import rejudge
+from clickgrad.run_folder import open_run
+from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode
 from clickgrad.report.stats import Pairs
@@ -134,3 +137,32 @@ def test_a_record_that_is_not_ours_is_named(tmp_path: Path) -> None:
     with open(run / "trajectories" / "evaluate.jsonl.zst", "ab") as file:
         file.write(b"rubbish")
     assert "no zstd frame" in rejudge(run).unreadable[0]
+
+
+def test_the_tasks_of_the_default_run_are_judged_by_the_checks_of_today(tmp_path: Path) -> None:
+    config = load_config("quick", [], "evaluate")
+    tasks = chosen_tasks(config, "test")
+    with open_run(tmp_path / "run", config, "evaluate", "smollm2") as run:
+        store(run, *(ended(task, "N/A") for task in tasks))
+    found = rejudge(run)
+    assert found.after.n == len(tasks) == 105
+    assert found.by_stored_checks == 0
+
+
+def test_options_of_a_run_that_are_no_options_leave_the_defaults(tmp_path: Path) -> None:
+    run = store(tmp_path / "run", ended(load_tasks("pocket", "test")[0], "N/A"))
+    (run / "config.toml").write_text("[tasks]\nseed = 'three'\n")
+    assert rejudge(run).by_stored_checks == 0
+
+
+def test_a_record_that_was_damaged_since_it_was_indexed_is_named_and_the_others_are_judged(tmp_path: Path) -> None:
+    tasks = load_tasks("pocket", "test")[:2]
+    run = store(tmp_path / "run", *(ended(task, "N/A") for task in tasks))
+    assert rejudge(run).after.n == 2  # leaves an index beside the file
+    file = run / "trajectories" / "evaluate.jsonl.zst"
+    content = bytearray(file.read_bytes())
+    content[4:40] = bytes(36)
+    file.write_bytes(content)
+    found = rejudge(run)
+    assert found.after.n <= 1
+    assert found.unreadable

@@ -240,3 +240,31 @@ def test_an_episode_knows_its_place() -> None:
         3,
     )
     assert Episode.of(make_trajectory([], 1.0, episode="shop.1/attempt-0/try-0")).group is None
+
+
+def test_an_evaluation_that_measured_nothing_shows_no_rate_anywhere(tmp_path: Path) -> None:
+    crashed = [make_trajectory([], None, make_task(name), f"{name}/attempt-0/try-0") for name in ("a", "b")]
+    report = summarize([replace(one, end=End.CRASHED) for one in crashed])
+    plain = report.plain()
+    assert plain["success"] == {
+        "rate": None, "passed": 0, "n": 0, "low": None, "high": None, "infra_failed": 2, "unjudged": 0,
+    }  # fmt: skip
+    assert plain["macro_average"] is None
+    assert "not measured (n=0, 2 infra-failed)" in report.text()
+    page = RunReport((("now", report),), (), (), {}).html("run")
+    assert "not measured" in page
+    assert "0.0%" not in page.replace(" ", "")
+    assert "0.0%" not in report.text() + report.markdown()
+
+
+@pytest.mark.parametrize("damage", [b"\x80\x81\xff", b"\x80\x81\xff\n", b"[1]\n", b"{\n"])
+def test_damaged_metrics_are_set_aside_and_the_whole_rows_kept(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "metrics.jsonl"
+    Metrics(path).append({"step": 1, "loss": 0.5})
+    assert Metrics(path).mend() == ""
+    written = path.read_bytes() + damage
+    path.write_bytes(written)
+    assert "set aside as metrics.jsonl.damaged, 1 whole rows are kept" in Metrics(path).mend()
+    assert (tmp_path / "metrics.jsonl.damaged").read_bytes() == written
+    assert Metrics(path).read() == [{"step": 1, "loss": 0.5}]
+    assert Metrics(path).mend() == Metrics(tmp_path / "none.jsonl").mend() == ""

@@ -27,6 +27,13 @@ def test_a_rate_without_episodes_claims_nothing() -> None:
     assert Rate(0, 0).interval == (0.0, 1.0)
 
 
+def test_nothing_measured_is_no_figure() -> None:
+    nothing = Rate(0, 0, infra_failed=4)
+    assert str(nothing) == "not measured (n=0, 4 infra-failed)"
+    assert (nothing.measured, nothing.share) == (None, "not measured")
+    assert (Rate(0, 4).measured, Rate(0, 4).share) == (0.0, "0%")
+
+
 def test_a_rate_names_who_is_missing_from_n() -> None:
     assert Rate(1, 2, 3, 4).lost == "3 infra-failed, 4 unjudged"
     assert str(Rate(1, 2)) == "50.0% (n=2, 95 % CI 9.5% to 90.5%)"
