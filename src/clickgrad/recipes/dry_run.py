@@ -11,7 +11,7 @@ import tomli_w
 from clickgrad.codec import to_plain
 from clickgrad.config import READ_BY, Config
 from clickgrad.errors import UserError
-from clickgrad.recipes.estimate import ESTIMATED, estimate
+from clickgrad.recipes.planning.estimate import estimate
 from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.tasks.suites import is_webarena
 from clickgrad.types import Task
@@ -38,7 +38,7 @@ def _remarks(config: Config, command: str, policy: str | None) -> Iterator[str]:
     for split in ("demo", "train", "test") if tasks else ():
         own = [task for task in tasks if task.split == split]
         yield f"{split} tasks to choose from: {len(own)}, sha256 {fingerprint(own)}"
-    if command in ESTIMATED and policy is None:
+    if command in ("train", "clone", "reinforce", "evaluate") and policy is None:
         try:
             yield from estimate(config, command, tasks).lines()
         except UserError as error:
