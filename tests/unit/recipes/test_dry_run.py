@@ -12,7 +12,8 @@ import pytest
 from clickgrad.config import load_config, presets
 from clickgrad.recipes import demos
 from clickgrad.recipes.dry_run import fingerprint, resolved
-from clickgrad.recipes.planning.estimate import DEMO_SESSIONS, Estimate, estimate, planned_name
+from clickgrad.recipes.planning.estimate import Estimate, estimate, planned_name
+from clickgrad.recipes.planning.likeness import DEMO_SESSIONS
 from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.tasks.suites import load_tasks
 
