@@ -408,7 +408,7 @@ def _plan(options: argparse.Namespace) -> int:
     from clickgrad.planning.telling import told
 
     plan = make_plan(read_plan_options(options))
-    print(json.dumps(plan.plain()) if options.json else told(plan))
+    print(json.dumps(plan.figures) if options.json else told(plan))
     return DONE
 
 

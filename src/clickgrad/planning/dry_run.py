@@ -12,7 +12,7 @@ from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.codec import to_plain
 from clickgrad.config import READ_BY, Config
 from clickgrad.errors import UserError
-from clickgrad.planning.estimate import ESTIMATED, estimate
+from clickgrad.planning.estimate import estimate
 from clickgrad.tasks.suites import WebArena, parse_suite
 from clickgrad.tools.doctor import PEAK_GB
 from clickgrad.types import Task
@@ -39,7 +39,7 @@ def _remarks(config: Config, command: str, policy: str | None) -> Iterator[str]:
     for split in ("demo", "train", "test") if tasks else ():
         own = [task for task in tasks if task.split == split]
         yield f"{split} tasks to choose from: {len(own)}, sha256 {fingerprint(own)}"
-    if command in ESTIMATED and policy is None:
+    if command in ("train", "clone", "reinforce", "evaluate") and policy is None:
         try:
             yield from estimate(config, command, tasks).lines()
             if command == "train":

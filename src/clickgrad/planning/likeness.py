@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from clickgrad.errors import UserError
 from clickgrad.learn.advantages import group_advantages
-from clickgrad.planning.simulation import EpisodeLoad, TurnLoad
-from clickgrad.planning.workload import Ids, Workload, comb_tokens, unseen_tokens, with_fresh
+from clickgrad.planning.figures import MEASURED
+from clickgrad.planning.options import Options
+from clickgrad.planning.workload import Workload, comb_tokens, loads
 from clickgrad.report.episodes import Episode
 from clickgrad.report.metrics import TIMES, read_rows
 from clickgrad.report.runs import RunFolder
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Exit, Trajectory, Unparsable
+from clickgrad.types import Trajectory
 
 DEMO_SESSIONS = 4  # at most, as `recipes/demos.py` opens them
 STEP_FILE = re.compile(r"step-(\d+)\.")
@@ -36,147 +37,92 @@ class Seen:
     browser_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
-    model: str
-    workloads: tuple[Workload, ...]  # one a step; one alone for an evaluation
-    browsers: int
-    scripted: bool  # no engine
-    rank: int
-    micro_tokens: int
-    recompute: bool
-    reference: bool
-    ahead: bool
-    seen: Seen | None  # None where the run is not finished or lacks its times
+def read_likeness(options: Options, run: Path) -> tuple[Options, Workload, Seen | None]:
+    """Of a run of `reinforce`, of `evaluate`, of `clone` its demonstrations; of a run of `train` its reinforcement.
 
-    @property
-    def learns(self) -> bool:
-        return any(workload.trained_tokens for workload in self.workloads)
-
-
-def read_likeness(run: Path) -> Likeness:
-    """Of a run of `reinforce`, of `evaluate`, of `clone` its demonstrations; of a run of `train` its reinforcement."""
-    inner = run / "reinforce"
-    folder = RunFolder(inner if inner.is_dir() else run, ".")
-    by_file = [(path, TrajectoryFile(path).read()) for path in folder.trajectory_files]
-    by_file = [(path, trajectories) for path, trajectories in by_file if any(one.turns for one in trajectories)]
-    if not by_file:
+    The options with what the run says in place of what is open; nothing seen where it would not be comparable.
+    """
+    folder = RunFolder(run / "reinforce" if (run / "reinforce").is_dir() else run, ".")
+    files = {path: TrajectoryFile(path).read() for path in folder.trajectory_files}
+    files = {path: episodes for path, episodes in files.items() if any(episode.turns for episode in episodes)}
+    if not files:
         raise UserError(f"--like {run}: no trajectories there; give the run folder of a reinforce, train or evaluate")
-    options, fault = folder.options()
-    if fault or not options:
+    stored, fault = folder.options()
+    if fault or not stored:
         raise UserError(f"--like {run}: {fault or 'no config.toml there'}")
-    learning, concurrency = options.get("reinforce", {}), int(options.get("rollout", {}).get("concurrency", 1))
-    workloads = [_workload(trajectories, learning) for _, trajectories in by_file]
-    return Likeness(
-        model=str(options.get("model", {}).get("path", "smollm2")),
-        workloads=tuple(workloads),
-        browsers=min(concurrency, DEMO_SESSIONS) if options.get("command") == "clone" else concurrency,
-        scripted=all(one.policy.startswith("scripted:") for _, trajectories in by_file for one in trajectories),
-        rank=int(options.get("lora", {}).get("rank", 0)),
+    learning, browsers = stored.get("reinforce", {}), int(stored.get("rollout", {}).get("concurrency", 1))
+    if stored.get("command") == "clone":
+        browsers = min(browsers, DEMO_SESSIONS)
+    like = replace(
+        options,
+        model=options.model or str(stored.get("model", {}).get("path", "smollm2")),
+        browsers=options.browsers or browsers,
+        lora_rank=int(stored.get("lora", {}).get("rank", 0)),
         micro_tokens=int(learning.get("micro_tokens", 0)),
-        recompute=bool(options.get("learner", {}).get("recompute")),
+        recompute=bool(stored.get("learner", {}).get("recompute")),
         reference=bool(learning.get("kl_beta")),
         ahead=bool(learning.get("max_staleness")),
-        seen=_seen(folder, by_file),
     )
+    workload = Workload(
+        steps=tuple(loads(in_rounds(episodes, learning)) for episodes in files.values()),
+        trained_tokens=sum(_trained_tokens(episodes, learning) for episodes in files.values()) if learning else 0,
+        scripted=all(one.policy.startswith("scripted:") for episodes in files.values() for one in episodes),
+    )
+    same = like.browsers == browsers and options.device == MEASURED and not options.model and not options.cores
+    # Ahead of updates the run had only a part of the cores.
+    return like, workload, _seen(folder, files) if same and not like.ahead else None
 
 
-def _workload(trajectories: Sequence[Trajectory], learning: dict[str, Any]) -> Workload:
-    rounds = in_rounds(trajectories, int(learning.get("groups", 0)), int(learning.get("max_refills", 0)))
-    kept = [member for group in by_group(trajectories).values() if has_contrast(group) for member in group]
-    samples = [turn.prompt_ids + turn.completion.ids for member in kept if member.usable for turn in member.turns]
-    return Workload(_loads(rounds), _trained(samples, learning) if learning else 0)
-
-
-def _trained(samples: Sequence[Ids], learning: dict[str, Any]) -> int:
+def _trained_tokens(trajectories: Sequence[Trajectory], learning: dict[str, Any]) -> int:
+    kept = [member for group in _by_group(trajectories) if _has_contrast(group) for member in group if member.usable]
+    samples = {turn.prompt_ids + turn.completion.ids for member in kept for turn in member.turns}
     rows = learning.get("layout") == "rows"  # the little padding between turns of like length is left out
-    tokens = sum(map(len, set(samples))) if rows else comb_tokens(samples, int(learning.get("micro_tokens", 0)))
+    tokens = sum(map(len, samples)) if rows else comb_tokens(samples, int(learning.get("micro_tokens", 0)))
     return tokens * int(learning.get("updates", 1))
 
 
-def by_group(trajectories: Sequence[Trajectory]) -> dict[str, list[Trajectory]]:
+def _by_group(trajectories: Sequence[Trajectory]) -> list[list[Trajectory]]:
     """By what `Episode.group` says; outside of training all are one group. In the order of tasks and members."""
-    groups: dict[str, list[Trajectory]] = {}
+    groups: dict[str | None, list[Trajectory]] = {}
     for trajectory in sorted(trajectories, key=lambda one: one.episode):
-        groups.setdefault(Episode.of(trajectory).group or "", []).append(trajectory)
-    return groups
+        groups.setdefault(Episode.of(trajectory).group, []).append(trajectory)
+    return list(groups.values())
 
 
-def has_contrast(group: Sequence[Trajectory]) -> bool:
-    return any(advantage is not None for advantage in group_advantages([member.reward for member in group]))
+def _has_contrast(group: Sequence[Trajectory]) -> bool:
+    return any(group_advantages([member.reward for member in group]))
 
 
-def in_rounds(trajectories: Sequence[Trajectory], wanted: int, max_refills: int) -> list[list[Trajectory]]:
-    """As `recipes/gathering.py` samples them: `wanted` groups, then as many as lacked contrast, within a cap.
+def in_rounds(trajectories: Sequence[Trajectory], learning: dict[str, Any]) -> list[list[Trajectory]]:
+    """As `recipes/gathering.py` samples them: the groups of a step, then as many as lacked contrast, within a cap.
 
     Without groups there is one round, in the order in which episodes ended, which is nearly that in which they began.
     """
+    wanted, refills = int(learning.get("groups", 0)), int(learning.get("max_refills", 0))
     if not wanted:
         return [list(trajectories)]
-    groups = list(by_group(trajectories).values())
-    rounds, taken, kept = [], 0, 0
-    while taken < len(groups) and kept < wanted:
-        count = min(wanted - kept, wanted + max_refills - taken)
-        chosen = groups[taken : taken + count]
-        if not chosen:
-            break
+    groups, rounds, kept, taken = _by_group(trajectories), list[list[Trajectory]](), 0, 0
+    while chosen := groups[taken : min(taken + wanted - kept, wanted + refills)]:
         rounds.append([member for group in chosen for member in group])
-        kept += sum(map(has_contrast, chosen))
-        taken += count
+        kept += sum(map(_has_contrast, chosen))
+        taken += len(chosen)
     return rounds
 
 
-def _loads(rounds: Sequence[Sequence[Trajectory]]) -> tuple[tuple[EpisodeLoad, ...], ...]:
-    """Engines keep what they read for the whole step: what is unseen is counted in the order of rounds and turns."""
-    places = sorted(
-        (at, index, number)
-        for at, episodes in enumerate(rounds)
-        for number, episode in enumerate(episodes)
-        for index in range(len(episode.turns))
-    )
-    unseen = unseen_tokens(rounds[at][number].turns[index].prompt_ids for at, index, number in places)
-    fresh = dict(zip(places, unseen, strict=True))
-    return tuple(
-        tuple(
-            EpisodeLoad(
-                episode.episode,
-                with_fresh(_turns(episode), [fresh[at, index, number] for index in range(len(episode.turns))]),
-            )
-            for number, episode in enumerate(episodes)
-        )
-        for at, episodes in enumerate(rounds)
-    )
-
-
-def _turns(trajectory: Trajectory) -> list[TurnLoad]:
-    return [
-        TurnLoad(
-            fresh=0,
-            context=len(turn.prompt_ids),
-            reply=len(turn.completion.ids),
-            acts=not (turn.paged or isinstance(turn.action, Exit | Unparsable)),
-        )
-        for turn in trajectory.turns
-    ]
-
-
-def _seen(folder: RunFolder, by_file: Sequence[tuple[Path, Sequence[Trajectory]]]) -> Seen | None:
-    episodes = [trajectory for _, trajectories in by_file for trajectory in trajectories]
-    turns = [turn for trajectory in episodes for turn in trajectory.turns]
-    steps = {int(match[1]) for path, _ in by_file if (match := STEP_FILE.match(path.name))}
-    rows = {row["step"]: row for row in read_rows(folder.metrics)[0]}
-    if steps:
-        if not steps <= rows.keys():
-            return None  # a step is under way
-        rollout_s, update_s = (sum(rows[step].get(name) or 0.0 for step in steps) for name in ("rollout_s", "update_s"))
-    else:
-        rollout_s, update_s = sum(row.get("seconds") or 0.0 for row in read_rows(folder.path / TIMES, "part")[0]), 0.0
-    if not rollout_s:
+def _seen(folder: RunFolder, files: dict[Path, list[Trajectory]]) -> Seen | None:
+    """None where the run is not finished or lacks its times."""
+    steps = {int(match[1]) for path in files if (match := STEP_FILE.match(path.name))}
+    rows = {row["step"]: row for row in read_rows(folder.metrics)[0] if row["step"] in steps}.values()
+    parts = read_rows(folder.path / TIMES, "part")[0] if not steps else []
+    rollout_s = sum(row.get("rollout_s") or 0.0 for row in rows) + sum(part.get("seconds") or 0.0 for part in parts)
+    if not rollout_s or len(rows) < len(steps):
         return None
+    episodes = [episode for file in files.values() for episode in file]
+    turns = [turn for episode in episodes for turn in episode.turns]
     return Seen(
         episodes=len(episodes),
         rollout_s=rollout_s,
-        update_s=update_s,
+        update_s=sum(row.get("update_s") or 0.0 for row in rows),
         policy_s=sum(turn.policy_s for turn in turns) / len(turns),
         browser_s=sum(turn.browser_s for turn in turns) / len(turns),
     )

@@ -1,87 +1,95 @@
-"""What a rollout has to do: episodes by turns and tokens, made up from a few numbers or read off real prompts."""
+"""What a rollout has to do: episodes by turns and tokens, made up from a few numbers or read off real trajectories.
+
+And what an update has to compute: in the comb layout what prompts have in common is computed once.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import zip_longest
 
+from clickgrad.planning.options import Options
 from clickgrad.planning.simulation import EpisodeLoad, TurnLoad
+from clickgrad.types import Exit, Trajectory, Turn, Unparsable
 
 HEAD = 250  # tokens of system prompt and task
 PLACEHOLDER = 16  # tokens that stand for a past page, with the template around them
 GOLDEN = 0.618034  # its multiples fill the unit interval evenly, in any number
-
+Round = tuple[EpisodeLoad, ...]
 Ids = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    rounds: tuple[
-        tuple[EpisodeLoad, ...], ...
-    ]  # of a step: its groups, then those that replace groups without contrast
-    trained_tokens: int  # that an update computes
+    steps: tuple[tuple[Round, ...], ...]  # each its groups, then those that replace some without contrast
+    trained_tokens: float  # that all updates compute
+    scripted: bool = False  # no engine is asked
 
     @property
-    def episodes(self) -> int:
-        return sum(map(len, self.rounds))
+    def rounds(self) -> list[Round]:
+        return [episodes for rounds in self.steps for episodes in rounds]
 
     @property
-    def turns(self) -> list[TurnLoad]:
-        return [turn for episodes in self.rounds for episode in episodes for turn in episode.turns]
+    def most_episodes(self) -> int:
+        """Of a step."""
+        return max(sum(map(len, rounds)) for rounds in self.steps)
 
     @property
     def longest(self) -> int:
         """Tokens of the longest prompt with its reply."""
-        return max((turn.context + turn.reply for turn in self.turns), default=0)
+        return max(turn.context + turn.reply for episodes in self.rounds for turns in episodes for turn in turns)
 
 
-def made_up(groups: int, group_size: int, refills: int, turns: float, page_tokens: int, reply_tokens: int) -> Workload:
-    """Lengths of episodes and replies lie evenly between half and one and a half of the mean."""
-    members = [
-        [
-            _episode(f"group-{group}", group * group_size + member, turns, page_tokens, reply_tokens)
-            for member in range(group_size)
-        ]
-        for group in range(groups + refills)
-    ]
-    first, later = (sum(part, start=list[EpisodeLoad]()) for part in (members[:groups], members[groups:]))
-    trained = first if not refills else first[: (groups - refills) * group_size] + later
-    rounds = (tuple(first), tuple(later)) if later else (tuple(first),)
-    return Workload(rounds, computed(trained))
+def made_up(options: Options, head: int = HEAD) -> Workload:
+    """A step. Lengths of episodes and replies lie evenly between half and one and a half of the mean."""
+    begun, refilled = options.groups * options.group_size, options.refills * options.group_size
+    episodes = tuple(_episode(number, options, head) for number in range(begun + refilled))
+    trained = episodes[: begun - refilled] + episodes[begun:]
+    # What members share once, what engines read anew, and the replies.
+    tokens = sum(turn.fresh + turn.reply for turns in trained for turn in turns)
+    rounds = (episodes[:begun], episodes[begun:]) if refilled else (episodes,)
+    return Workload((rounds,), options.groups * (head + options.page_tokens) + tokens)
 
 
-def _episode(group: str, number: int, turns: float, page_tokens: int, reply_tokens: int) -> EpisodeLoad:
+def _episode(number: int, options: Options, head: int) -> EpisodeLoad:
+    """Of an earlier turn the context keeps its reply and a placeholder."""
     replies = [
-        max(1, round(reply_tokens * _spread(number * 31 + turn)))
-        for turn in range(max(1, round(turns * _spread(number))))
+        max(1, round(options.reply_tokens * _spread(number * 31 + turn)))
+        for turn in range(max(1, round(options.turns * _spread(number))))
     ]
-    past = [0] + [PLACEHOLDER + reply for reply in replies]
-    loads = [
-        TurnLoad(
-            fresh=page_tokens + past[turn] if turn else 0,
-            context=HEAD + sum(past[: turn + 1]) + page_tokens,
-            reply=reply,
-            shared=0 if turn else HEAD + page_tokens,
-            acts=turn + 1 < len(replies),
-        )
-        for turn, reply in enumerate(replies)
-    ]
-    return EpisodeLoad(group, tuple(loads))
+    page, group, context, turns = options.page_tokens, f"group-{number // options.group_size}", head, list[TurnLoad]()
+    for turn, reply in enumerate(replies, 1):
+        fresh, shared = (page + PLACEHOLDER + replies[turn - 2], 0) if turn > 1 else (0, head + page)
+        turns.append(TurnLoad(fresh, context + page, reply, turn < len(replies), shared, group))
+        context += PLACEHOLDER + reply
+    return tuple(turns)
 
 
 def _spread(number: int) -> float:
     return 0.5 + (0.5 + number * GOLDEN) % 1
 
 
-def computed(episodes: Iterable[EpisodeLoad]) -> int:
-    """Tokens of an update in the comb layout: what members share once, what engines read anew, and the replies."""
-    episodes = list(episodes)
-    shared = {episode.group: max(turn.shared for turn in episode.turns) for episode in episodes}
-    return sum(shared.values()) + sum(turn.fresh + turn.reply for episode in episodes for turn in episode.turns)
+# --- off real trajectories ---
 
 
-# --- off real prompts ---
+def loads(rounds: Sequence[Sequence[Trajectory]]) -> tuple[Round, ...]:
+    """Engines keep what they read for the whole step: what is unseen is counted in the order of rounds and turns."""
+    asked = [
+        turn
+        for episodes in rounds
+        for turns in zip_longest(*(episode.turns for episode in episodes))
+        for turn in turns
+        if turn
+    ]
+    fresh = dict(zip(map(id, asked), unseen_tokens(turn.prompt_ids for turn in asked), strict=True))
+
+    def load(turn: Turn) -> TurnLoad:
+        acts = not (turn.paged or isinstance(turn.action, Exit | Unparsable))
+        return TurnLoad(fresh[id(turn)], len(turn.prompt_ids), len(turn.completion.ids), acts)
+
+    return tuple(tuple(tuple(map(load, episode.turns)) for episode in episodes) for episodes in rounds)
 
 
 def unseen_tokens(prompts: Iterable[Ids]) -> list[int]:
@@ -93,7 +101,7 @@ def unseen_tokens(prompts: Iterable[Ids]) -> list[int]:
     unseen = []
     for prompt in prompts:
         place = bisect_left(seen, prompt)  # in sorted order a neighbour shares most
-        known = max((common(prompt, near) for near in seen[max(place - 1, 0) : place + 1]), default=0)
+        known = max((_common(prompt, near) for near in seen[max(place - 1, 0) : place + 1]), default=0)
         unseen.append(len(prompt) - known)
         insort(seen, prompt)
     return unseen
@@ -107,18 +115,12 @@ def comb_tokens(samples: Iterable[Ids], micro_tokens: int) -> int:
     total = batch = 0
     before: Ids = ()
     for sample in sorted(set(samples)):
-        new = len(sample) - common(before, sample)
+        new = len(sample) - _common(before, sample)
         if batch and batch + new > micro_tokens:
             new, batch = len(sample), 0
-        batch += new
-        total += new
-        before = sample
+        batch, total, before = batch + new, total + new, sample
     return total
 
 
-def common(one: Sequence[int], other: Sequence[int]) -> int:
+def _common(one: Ids, other: Ids) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-
-
-def with_fresh(turns: Sequence[TurnLoad], fresh: Sequence[int]) -> tuple[TurnLoad, ...]:
-    return tuple(replace(turn, fresh=tokens) for turn, tokens in zip(turns, fresh, strict=True))

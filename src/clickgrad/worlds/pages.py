@@ -4,7 +4,7 @@ Handlers are plain functions from a `Visit` to a response. They run inside one t
 `Refusal` undoes it and becomes an error page.
 
     PAGES = Pages("shop", Path(__file__).parent, find_customer, what_every_page_shows)
-    app = PAGES.app([Route("/cart", PAGES.endpoint(cart))])
+    app = PAGES.app([PAGES.get("/cart", cart), PAGES.post("/cart/{id}/remove", remove_item)])
 """
 
 from __future__ import annotations
@@ -104,11 +104,19 @@ class Pages(Generic[User]):
     def app(self, routes: Sequence[BaseRoute]) -> Starlette:
         """The site: its routes, its static files (`/style.css`, ...), and an error page for all the rest."""
         static = [Route(f"/{name}", self._serve_static(name)) for name in self._static]
-        app = Starlette(routes=[*static, *routes, Route("/{rest:path}", self.endpoint(_unknown))])
+        app = Starlette(routes=[*static, *routes, self.get("/{rest:path}", _unknown)])
         app.router.redirect_slashes = False
         return app
 
-    def endpoint(self, handler: Callable[[Visit[User]], Response]) -> Callable[[Request], Awaitable[Response]]:
+    def get(self, path: str, handler: Callable[[Visit[User]], Response]) -> Route:
+        """A page."""
+        return Route(path, self._endpoint(handler), methods=["GET"])
+
+    def post(self, path: str, handler: Callable[[Visit[User]], Response]) -> Route:
+        """What a form does."""
+        return Route(path, self._endpoint(handler), methods=["POST"])
+
+    def _endpoint(self, handler: Callable[[Visit[User]], Response]) -> Callable[[Request], Awaitable[Response]]:
         async def serve(request: Request) -> Response:
             try:
                 form = await _read_form(request) if request.method == "POST" else {}

@@ -8,7 +8,7 @@ import pytest
 
 from clickgrad.config import READ_BY, load_config, presets
 from clickgrad.errors import UserError
-from clickgrad.recipes.run_folder import open_run
+from clickgrad.run_folder import open_run
 from clickgrad.recipes.wiring import chosen_tasks
 
 TODO = Path(__file__).parents[3] / "examples" / "todo"

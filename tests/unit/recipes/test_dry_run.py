@@ -12,7 +12,8 @@ import pytest
 from clickgrad.config import load_config, presets
 from clickgrad.recipes import demos
 from clickgrad.planning.dry_run import fingerprint, resolved
-from clickgrad.planning.estimate import SESSIONS, Estimate, estimate, planned_name
+from clickgrad.planning.estimate import Estimate, estimate, planned_name
+from clickgrad.planning.likeness import DEMO_SESSIONS
 from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.tasks.suites import load_tasks
 
@@ -23,7 +24,7 @@ def of(command: str, *settings: str, preset: str | None = "quick") -> Estimate:
 
 
 def seconds(made: Estimate) -> float:
-    return sum(part.seconds for part in made.parts)
+    return sum(spent for _, spent in made.parts)
 
 
 @pytest.mark.parametrize("preset", presets())
@@ -42,18 +43,18 @@ def test_the_default_run_is_reckoned_at_about_half_an_hour_and_the_whole_arena_a
 
 
 def test_groups_without_contrast_cost_no_learning_where_none_is_replaced() -> None:
-    steps = {refills: of("reinforce", f"reinforce.max_refills={refills}").parts[0] for refills in (0, 1)}
+    once = {refills: of("reinforce", f"reinforce.max_refills={refills}") for refills in (0, 1)}
     twice = {refills: of("reinforce", f"reinforce.max_refills={refills}", "reinforce.updates=2") for refills in (0, 1)}
-    learning = {refills: twice[refills].parts[0].seconds - steps[refills].seconds for refills in (0, 1)}
+    learning = {refills: seconds(twice[refills]) - seconds(once[refills]) for refills in (0, 1)}
     assert learning[0] == pytest.approx(0.6 * learning[1], rel=0.01)
 
 
 def test_a_run_of_several_parts_takes_as_long_as_they_do() -> None:
-    names = [part.name for part in of("train").parts]
+    names = [name for name, _ in of("train").parts]
     assert len(names) == 6
     assert names[3] == names[5] == "evaluate 105 episodes"
     clone, reinforce, evaluate = (seconds(of(command)) for command in ("clone", "reinforce", "evaluate"))
-    start = of("train").parts[0].seconds
+    _, start = of("train").parts[0]
     assert seconds(of("train")) == pytest.approx(start + clone + reinforce + 2 * evaluate)
 
 
@@ -81,7 +82,7 @@ def test_only_what_a_command_uses_takes_memory() -> None:
 
 def test_a_large_model_is_reckoned_on_gpus_and_may_not_fit() -> None:
     large = of("reinforce", "model.path=meta-llama/Llama-3.1-8B-Instruct", "lora.rank=0")
-    assert large.setup.device.name == "a100-80gb"
+    assert large.setup.options.device == "a100-80gb"
     assert any("ASSUMED" in line for line in large.lines())
     tight = of("reinforce", "model.path=meta-llama/Llama-3.1-8B-Instruct", "reinforce.micro_tokens=900000")
     assert any(line.startswith("does not fit: a learner needs") for line in tight.lines())
@@ -90,7 +91,7 @@ def test_a_large_model_is_reckoned_on_gpus_and_may_not_fit() -> None:
 @pytest.mark.parametrize("preset", ["qwen2.5-3b", "llama3.1-8b"])
 def test_the_presets_of_the_paper_fit_its_gpus(preset: str) -> None:
     reckoned = estimate(load_config(preset, [], "train"), "train", ())
-    assert reckoned.setup.device.name == "a100-80gb"
+    assert reckoned.setup.options.device == "a100-80gb"
     assert reckoned.memory.too_small() == []
 
 
@@ -112,7 +113,7 @@ def test_names_of_a_hub_are_those_of_the_figures() -> None:
 
 
 def test_recording_is_reckoned_with_the_sessions_it_has() -> None:
-    assert SESSIONS == demos.SESSIONS
+    assert DEMO_SESSIONS == demos.SESSIONS
 
 
 def test_the_hash_follows_the_tasks_and_their_order() -> None:

@@ -16,6 +16,7 @@ from commands import call
 from tiny import make_task, make_trajectory, make_turn
 
 from clickgrad.planning.likeness import in_rounds, read_likeness
+from clickgrad.planning.options import Options
 from clickgrad.report.metrics import Metrics
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Click, Trajectory
@@ -172,18 +173,18 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_a_run_of_train_lends_the_shape_of_its_reinforcement(run: Path) -> None:
-    likeness = read_likeness(run)
-    (workload,) = likeness.workloads
+    options, workload, _ = read_likeness(Options(), run)
+    assert len(workload.steps) == 1
     assert [len(episodes) for episodes in workload.rounds] == [4, 2]
-    assert (likeness.browsers, likeness.rank, likeness.micro_tokens, likeness.reference) == (3, 16, 512, False)
-    first, second = workload.rounds[0][0].turns
+    assert (options.browsers, options.lora_rank, options.micro_tokens, options.reference) == (3, 16, 512, False)
+    first, second = workload.rounds[0][0]
     # The first of all reads 5 tokens; its second turn shares the 4 that it begins with: 5 7 8 and six of the page.
     assert (first.fresh, first.context, first.reply, first.acts) == (5, 5, 2, True)
     assert (second.fresh, second.context, second.reply, second.acts) == (9, 13, 3, False)
     # Its fellow says and sees the same first turn, and shares seven tokens of the second.
-    assert [turn.fresh for turn in workload.rounds[0][1].turns] == [0, 6]
+    assert [turn.fresh for turn in workload.rounds[0][1]] == [0, 6]
     # The next group shares 1 2 3.
-    assert workload.rounds[0][2].turns[0].fresh == 2
+    assert workload.rounds[0][2][0].fresh == 2
     # Only the group with contrast is trained: 7 tokens of the first turn, 12 after the beginning of one second turn,
     # 9 after seven tokens of the other.
     assert workload.trained_tokens == 7 + 12 + 9
@@ -231,10 +232,11 @@ def test_demonstrations_of_a_clone_have_four_sessions_at_most(tmp_path: Path) ->
     scripted = [replace(one, policy="scripted:expert", episode=f"demo-{at}/try-0") for at, one in enumerate(MEMBERS)]
     TrajectoryFile(tmp_path / "trajectories" / "demos.jsonl.zst").extend(scripted)
     (tmp_path / "config.toml").write_text(tomli_w.dumps({"command": "clone", "rollout": {"concurrency": 32}}))
-    assert read_likeness(tmp_path).browsers == 4
+    options, workload, _ = read_likeness(Options(), tmp_path)
+    assert (options.browsers, workload.scripted) == (4, True)
 
 
 def test_refilled_groups_are_told_from_the_first_ones() -> None:
-    assert [len(episodes) for episodes in in_rounds(MEMBERS, wanted=2, max_refills=1)] == [4, 2]
-    assert [len(episodes) for episodes in in_rounds(MEMBERS[:4], wanted=2, max_refills=0)] == [4]
-    assert [len(episodes) for episodes in in_rounds(MEMBERS, wanted=0, max_refills=0)] == [6]
+    assert [len(episodes) for episodes in in_rounds(MEMBERS, {"groups": 2, "max_refills": 1})] == [4, 2]
+    assert [len(episodes) for episodes in in_rounds(MEMBERS[:4], {"groups": 2})] == [4]
+    assert [len(episodes) for episodes in in_rounds(MEMBERS, {})] == [6]

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from clickgrad.errors import UserError
-from clickgrad.planning.constants import (
-    assumed_engine,
-    assumed_learner,
-    find_device,
-    find_model,
-    measured_engine,
-    measured_host,
-    measured_learner,
-    passes,
-    read_measured,
-    shipped,
-)
-from clickgrad.planning.memory import ABOVE_COUNT, Memory, activations, learner_state, reckon
+from clickgrad.planning.figures import find_model, read_measured, shipped
+from clickgrad.planning.memory import ABOVE_COUNT, Memory, reckon
+from clickgrad.planning.options import Options
+from clickgrad.planning.setup import passes, set_up
 from clickgrad.planning.simulation import Work
 from clickgrad.planning.workload import comb_tokens, made_up, unseen_tokens
 
+LLAMA = Options(model="llama-3.1-8b", device="a100-80gb", gpus=8, cores=64)
+SMALL = Options(model="smollm2")
 ENGINE = {
     "threads": 2,
     "busy_cores": 1.5,
@@ -69,19 +63,9 @@ def test_a_config_that_describes_no_decoder_is_the_users_mistake(tmp_path: Path,
 
 
 def test_the_memory_of_llama_8b_on_eight_gpus() -> None:
-    memory = reckon(
-        find_model("llama-3.1-8b"),
-        find_device("a100-80gb"),
-        rows=16,
-        context=2000,
-        learners=4,
-        rank=0,
-        reference=True,
-        micro_tokens=1000,  # less than a turn has
-        recompute=False,
-        browsers=64,
-        session_mb=200,
-    )
+    # Less in a micro-batch than a turn has. 64 browsers on four engines are 16 rows each.
+    setup = replace(set_up(replace(LLAMA, reference=True, micro_tokens=1000)), session_mb=200)
+    memory = reckon(setup, browsers=64, context=2000)
     # Two bytes a weight: 8.03e9 x 2.
     assert memory.engine_weights == pytest.approx(16.06, abs=0.01)
     # Keys and values of 32 layers with 8 heads of 128: 2 x 32 x 1024 x 2 bytes = 131,072 a token; 16 x 2000 tokens.
@@ -89,38 +73,28 @@ def test_the_memory_of_llama_8b_on_eight_gpus() -> None:
     # Weights, gradients, two moments and the start policy in four bytes, over 4 learners: 5 x 32.12 / 4.
     assert memory.learner_state == pytest.approx(40.15, abs=0.01)
     # A layer keeps 6 x 4096 + 2 x 4096 + 2 x 1024 + 4 x 14336 = 92,160 numbers a token.
-    assert activations(find_model("llama-3.1-8b"), recompute=False) == pytest.approx(ABOVE_COUNT * 32 * 92_160)
-    # Recomputed: the inputs of 32 layers, and one layer at a time.
-    again = ABOVE_COUNT * (32 * 4096 + 92_160)
-    assert activations(find_model("llama-3.1-8b"), recompute=True) == pytest.approx(again)
     assert memory.learner_activations == pytest.approx(2000 * 2 * ABOVE_COUNT * 32 * 92_160 / 1e9)
-    assert memory.browsers == pytest.approx(12.8)
+    # Recomputed: the inputs of 32 layers, and one layer at a time.
+    again = reckon(set_up(replace(LLAMA, recompute=True, micro_tokens=1000)), browsers=64, context=2000)
+    assert again.learner_activations == pytest.approx(2000 * 2 * ABOVE_COUNT * (32 * 4096 + 92_160) / 1e9)
+    assert memory.browsers == memory.host == pytest.approx(12.8)
     assert memory.too_small() == []
 
 
 def test_an_adapter_needs_no_gradients_of_the_rest() -> None:
-    model = find_model("smollm2")
+    def state(rank: int, reference: bool) -> float:
+        return reckon(set_up(replace(SMALL, lora_rank=rank, reference=reference)), 1, 1).learner_state * 1e9
+
     # LoRA of rank 16 on seven linear layers: 16 x 30 x (2 x 1152 + 2 x 768 + 3 x 2112) = 4,884,480.
-    assert model.adapter(16) == 4_884_480
-    assert learner_state(model, 1, 16, reference=True) == 4 * (134_515_008 + 4 * 4_884_480)
-    assert learner_state(model, 1, 0, reference=False) == 4 * 4 * 134_515_008
+    assert find_model("smollm2").trained(16) == 4_884_480
+    assert state(16, reference=True) == pytest.approx(4 * (134_515_008 + 4 * 4_884_480))
+    assert state(0, reference=False) == pytest.approx(4 * 4 * 134_515_008)
 
 
 def test_what_does_not_fit_is_said_with_a_way_out() -> None:
     def on_48_gb(context: int) -> Memory:
-        return reckon(
-            find_model("llama-3.1-8b"),
-            find_device("l40s-48gb"),
-            rows=300,
-            context=context,
-            learners=8,
-            rank=0,
-            reference=False,
-            micro_tokens=16_384,
-            recompute=False,
-            browsers=64,
-            session_mb=200,
-        )
+        # 300 rows on each of eight engines.
+        return reckon(set_up(replace(LLAMA, device="l40s-48gb", gpus=16)), browsers=2400, context=context)
 
     memory = on_48_gb(1000)
     assert memory.most_micro_tokens is not None
@@ -135,41 +109,54 @@ def test_what_does_not_fit_is_said_with_a_way_out() -> None:
 # --- speeds ---------------------------------------------------------------------------------------------------------
 
 
-def test_measured_reading_and_drawing_are_told_apart() -> None:
-    costs = measured_engine(ENGINE, find_model("smollm2"))
+def measured(tmp_path: Path, figures: dict[str, float], options: Options = SMALL) -> Options:
+    """The options, with a file of what a bench printed."""
+    (tmp_path / "here.jsonl").write_text(json.dumps(figures))
+    return replace(options, measured=str(tmp_path / "here.jsonl"))
+
+
+def test_measured_reading_and_drawing_are_told_apart(tmp_path: Path) -> None:
+    costs = set_up(measured(tmp_path, ENGINE)).machine.engine
     # Reading: 512 tokens more take 512 ms more, so 1 ms a token and 44 ms whatever the length.
     assert (costs.token_s, costs.prompt_s) == pytest.approx((0.001, 0.044))
     # Drawing: 16 x 512 tokens more in sight take 81.92 ms more: 0.01 ms each. 15 rows more take 150 ms more, of which
     # 2.56 each are for what they see: 7.44 a row. The rest of the first row's 50: 50 - 7.44 - 2.56 = 40.
     assert (costs.context_s, costs.row_s) == pytest.approx((1e-5, 0.00744))
     assert costs.step_s == pytest.approx(0.040)
-    assert costs.cores == 1.5
-    for rows, tokens in ((1, 256), (16, 256), (16, 768)):
-        assert 1000 * costs.draw_s(rows, rows * tokens) == pytest.approx(ENGINE[f"draw_ms_{rows}x{tokens}"])
+    assert (costs.cores, costs.max_rows) == (1.5, 0)
 
 
 def test_a_larger_model_is_slower_in_proportion() -> None:
-    small, large = (measured_engine(ENGINE, find_model(name)) for name in ("smollm2", "qwen2.5-0.5b"))
+    small, large = (set_up(Options(model=name)).machine.engine for name in ("smollm2", "qwen2.5-0.5b"))
     ratio = find_model("qwen2.5-0.5b").body / find_model("smollm2").body
     assert large.token_s == pytest.approx(small.token_s * ratio)
     assert large.step_s > small.step_s
 
 
-def test_an_update_costs_by_what_is_computed() -> None:
-    learn, smollm2 = {"tokens_comb": 1000, "s_comb": 4.0}, find_model("smollm2")
+@pytest.mark.parametrize(
+    ("rank", "reference", "recompute", "passed"),
+    [
+        *((16, False, False, 4), (16, True, False, 6), (0, False, False, 6), (0, True, False, 8)),
+        *((16, False, True, 6), (16, True, True, 8), (0, False, True, 8), (0, True, True, 10)),
+    ],
+)
+def test_an_update_costs_by_what_is_computed(
+    tmp_path: Path, rank: int, reference: bool, recompute: bool, passed: int
+) -> None:
     # An adapter: 4 operations a weight and token, measured. All parameters: 6. The reference: 2 more. Again: 2 more.
-    cases = [
-        passes(lora, reference, again)
-        for again in (False, True)
-        for lora in (True, False)
-        for reference in (False, True)
-    ]
-    costs = [measured_learner(learn, ENGINE, smollm2, passed).token_s for passed in cases]
-    assert costs == pytest.approx([0.004, 0.006, 0.006, 0.008, 0.006, 0.008, 0.008, 0.010])
-    assert measured_learner(learn, ENGINE, smollm2, cases[0]).push_s == pytest.approx(0.4)
+    options = replace(SMALL, lora_rank=rank, reference=reference, recompute=recompute)
+    assert passes(options) == passed
+    token_s = set_up(measured(tmp_path, {"tokens_comb": 1000, "s_comb": 4.0}, options)).token_s
+    assert token_s == pytest.approx(0.001 * passed)
 
 
-def test_what_was_no_work_in_a_browser_was_waiting() -> None:
+def test_new_weights_take_the_time_of_a_swap(tmp_path: Path) -> None:
+    options = measured(tmp_path, ENGINE)
+    assert set_up(options).push_s == pytest.approx(0.4)
+    assert set_up(options, learns=False).push_s == 0
+
+
+def test_what_was_no_work_in_a_browser_was_waiting(tmp_path: Path) -> None:
     browser = {
         "pocket_open_ms": 300.0,
         "pocket_open_core_ms": 200.0,
@@ -178,27 +165,27 @@ def test_what_was_no_work_in_a_browser_was_waiting() -> None:
         "pocket_busy_cores": 1.6,
         "session_mb": 150.0,
     }
-    host = measured_host(browser, {"rss_mb_per_world": 5.0}, site_wait_s=2.0)
+    setup = set_up(measured(tmp_path, browser, replace(SMALL, site_wait_s=2.0)))
     # Of the two cores of a worker 1.6 are busy at most: a second of work takes up 1.25.
-    assert host.browser.open == Work(pytest.approx(0.25), pytest.approx(2.1))  # type: ignore[arg-type]
-    assert host.browser.turn == Work(pytest.approx(0.125), 2.0)  # type: ignore[arg-type]
-    assert host.session_mb == 155
+    assert setup.machine.open == Work(pytest.approx(0.25), pytest.approx(2.1))  # type: ignore[arg-type]
+    assert setup.machine.turn == Work(pytest.approx(0.125), 2.0)  # type: ignore[arg-type]
+    assert setup.session_mb == pytest.approx(150 + 4.88)  # and a world of those that were measured here
 
 
 def test_a_gpu_is_reckoned_by_its_data_sheet() -> None:
-    model, assumed = find_model("llama-3.1-8b"), shipped()["assumed"]
-    engine = assumed_engine("a100-80gb", model)
+    setup, assumed = set_up(LLAMA), shipped()["assumed"]
+    engine = setup.machine.engine
     # Two operations a weight: 2 x 6.98e9 / (312e12 x share).
     assert engine.token_s == pytest.approx(2 * 6.9796e9 / (312e12 * assumed["reading"]), rel=1e-4)
     # A token reads all weights that it passes, two bytes each: 2 x 7.505e9 / (2.04e12 x share), besides the overhead.
     step_s = assumed["step_s"] + 2 * 7.5049e9 / (2.04e12 * assumed["drawing"])
     assert engine.step_s == pytest.approx(step_s, rel=1e-4)
     assert engine.cores == 0
-    learner = assumed_learner("a100-80gb", model, 0, passes(lora=False))
-    assert learner.token_s == pytest.approx(6 * 6.9796e9 / (312e12 * assumed["learning"]), rel=1e-4)
+    # Six operations a weight, on four learners.
+    assert setup.token_s == pytest.approx(6 * 6.9796e9 / (312e12 * assumed["learning"]) / 4, rel=1e-4)
     # Four bytes a weight, written once and read once.
-    assert learner.push_s == pytest.approx(2 * 32.12e9 / assumed["push_bytes_per_s"], rel=1e-3)
-    assert assumed_learner("a100-80gb", model, 16, passes(lora=True)).push_s < learner.push_s / 50
+    assert setup.push_s == pytest.approx(2 * 32.12e9 / assumed["push_bytes_per_s"], rel=1e-3)
+    assert set_up(replace(LLAMA, lora_rank=16)).push_s < setup.push_s / 50
 
 
 def test_lines_of_bench_fill_the_figures(tmp_path: Path) -> None:
@@ -229,28 +216,33 @@ def test_what_is_no_line_of_bench_is_the_users_mistake(tmp_path: Path, text: str
 
 
 def test_a_made_up_workload_has_the_means_that_were_asked_for() -> None:
-    workload = made_up(groups=40, group_size=4, refills=0, turns=9, page_tokens=1000, reply_tokens=50)
-    assert workload.episodes == 160
-    assert len(workload.turns) / 160 == pytest.approx(9, rel=0.02)
-    assert sum(turn.reply for turn in workload.turns) / len(workload.turns) == pytest.approx(50, rel=0.02)
+    workload = made_up(Options(groups=40, group_size=4, turns=9, page_tokens=1000, reply_tokens=50))
+    turns = [turn for episodes in workload.rounds for episode in episodes for turn in episode]
+    assert workload.most_episodes == 160
+    assert len(turns) / 160 == pytest.approx(9, rel=0.02)
+    assert sum(turn.reply for turn in turns) / len(turns) == pytest.approx(50, rel=0.02)
 
 
 def test_a_turn_reads_its_page_and_what_was_said_before() -> None:
-    workload = made_up(groups=1, group_size=1, refills=0, turns=2, page_tokens=100, reply_tokens=10)
-    ((episode,),) = workload.rounds
-    first, second = episode.turns
+    options = Options(groups=1, group_size=1, turns=2, page_tokens=100, reply_tokens=10)
+    workload = made_up(options)
+    (((first, second),),) = workload.rounds
     # 250 tokens of system and task and the page are the group's; then the page, 16 for the one before, and the reply.
     assert (first.fresh, first.shared, first.context) == (0, 350, 350)
     assert (second.fresh, second.context) == (116 + first.reply, 366 + first.reply)
     assert (first.acts, second.acts) == (True, False)
     assert workload.trained_tokens == 350 + second.fresh + first.reply + second.reply
+    # With a shorter system prompt and task, that of all prompts, and once of what is trained.
+    short = made_up(options, head=90)
+    assert [turn.context for turn in short.rounds[0][0]] == [190, 206 + first.reply]
+    assert short.trained_tokens == workload.trained_tokens - 160
 
 
 def test_refilled_groups_are_sampled_later_and_trained_instead() -> None:
-    workload = made_up(groups=3, group_size=2, refills=1, turns=4, page_tokens=100, reply_tokens=10)
+    options = Options(groups=3, group_size=2, turns=4, page_tokens=100, reply_tokens=10)
+    workload = made_up(replace(options, refills=1))
     assert [len(episodes) for episodes in workload.rounds] == [6, 2]
-    whole = made_up(groups=4, group_size=2, refills=0, turns=4, page_tokens=100, reply_tokens=10)
-    assert workload.trained_tokens < whole.trained_tokens
+    assert workload.trained_tokens < made_up(replace(options, groups=4)).trained_tokens
 
 
 def test_a_prompt_reads_only_what_none_before_it_had() -> None:

@@ -8,33 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickgrad.planning.simulation import (
-    BrowserCosts,
-    EngineCosts,
-    EpisodeLoad,
-    Machine,
-    Rollout,
-    TurnLoad,
-    Work,
-    simulate,
-)
+from clickgrad.planning.simulation import EngineCosts, EpisodeLoad, Machine, TurnLoad, Work, simulate
 
-NOTHING = BrowserCosts(Work(0), Work(0))
+Browser = tuple[Work, Work]  # opening a session, a turn
+NOTHING = (Work(0), Work(0))
 ENGINE = EngineCosts(token_s=0.01, step_s=0.1, max_rows=8)  # 100 prompt tokens a second, 10 replies' tokens a second
 
 
 def episode(*turns: TurnLoad, group: str = "g") -> EpisodeLoad:
-    return EpisodeLoad(group, turns)
+    return tuple(replace(turn, group=group) for turn in turns)
 
 
 def asking(fresh: int, reply: int, acts: bool = False, shared: int = 0) -> TurnLoad:
-    return TurnLoad(fresh, fresh + shared, reply, shared, acts)
+    return TurnLoad(fresh, fresh + shared, reply, acts, shared)
 
 
-def machine(
-    engine: EngineCosts = ENGINE, browser: BrowserCosts = NOTHING, engines: int = 1, cores: float = 4
-) -> Machine:
-    return Machine(engines, engine, browser, cores)
+def machine(engine: EngineCosts = ENGINE, browser: Browser = NOTHING, engines: int = 1, cores: float = 4) -> Machine:
+    return Machine(engines, engine, *browser, cores)
 
 
 def seconds(episodes: list[EpisodeLoad], on: Machine, browsers: int = 8) -> float:
@@ -42,13 +32,12 @@ def seconds(episodes: list[EpisodeLoad], on: Machine, browsers: int = 8) -> floa
 
 
 def test_one_episode_takes_the_sum_of_its_parts() -> None:
-    browser = BrowserCosts(open=Work(1.0, wait_s=0.5), turn=Work(0.2, wait_s=0.1))
+    browser = (Work(1.0, wait_s=0.5), Work(0.2, wait_s=0.1))
     rollout = simulate([[episode(asking(100, 10, acts=True), asking(50, 5))]], machine(browser=browser), 1)
     # Opening 1.5; reading 1.0 and drawing 1.0; acting 0.3; reading 0.5 and drawing 0.5.
     assert rollout.seconds == pytest.approx(4.8)
     assert (rollout.policy_s, rollout.browser_s) == pytest.approx((3.0, 0.3))
     assert (rollout.read_tokens, rollout.reply_tokens, rollout.turns) == (150, 15, 2)
-    assert rollout.episodes_per_min == pytest.approx(60 / 4.8)
 
 
 def test_two_episodes_with_one_row_wait_for_each_other() -> None:
@@ -106,7 +95,7 @@ def test_episodes_are_spread_over_the_engines() -> None:
     ],
 )
 def test_browsers_share_the_cores(opening: Work, browsers: int, taken: float) -> None:
-    on = machine(browser=BrowserCosts(opening, Work(0)), engines=0, cores=2)
+    on = machine(browser=(opening, Work(0)), engines=0, cores=2)
     rollout = simulate([[episode(asking(0, 0))] * 4], on, browsers)
     assert rollout.seconds == pytest.approx(taken)
     assert rollout.cores_busy == pytest.approx(4 * opening.core_s / (2 * taken))
@@ -114,7 +103,7 @@ def test_browsers_share_the_cores(opening: Work, browsers: int, taken: float) ->
 
 
 def test_an_engine_on_the_cores_and_a_browser_slow_each_other_down() -> None:
-    on = machine(replace(ENGINE, cores=2, max_rows=1), BrowserCosts(Work(1.0), Work(1.0)), cores=2)
+    on = machine(replace(ENGINE, cores=2, max_rows=1), (Work(1.0), Work(1.0)), cores=2)
     # Both open until 1. The engine reads for the first until 2. Then the first acts (one core) while the engine reads
     # for the second (two cores): three on two, so both take 1.5 instead of 1. The second acts until 4.5.
     assert seconds([episode(asking(100, 0, acts=True))] * 2, on) == pytest.approx(4.5)
@@ -125,12 +114,10 @@ def test_refilled_groups_begin_when_the_others_have_ended() -> None:
     assert simulate(rounds, machine(engines=2), 2).seconds == pytest.approx(4.0)
 
 
-def test_steps_one_after_the_other_add_up() -> None:
-    busy = simulate([[episode(asking(100, 10))]], machine(), 1)
-    idle = simulate([[episode(asking(0, 0))]], machine(browser=BrowserCosts(Work(0, wait_s=6.0), Work(0))), 1)
-    both = Rollout.together([busy, idle])
-    assert (both.seconds, both.episodes, both.reply_tokens) == pytest.approx((8.0, 2, 10))
-    assert both.engine_busy == pytest.approx((2.0 * 1 + 6.0 * 0) / 8.0)
+def test_an_engine_without_a_limit_has_a_row_for_every_browser() -> None:
+    episodes = [episode(asking(0, 4))] * 3
+    assert seconds(episodes, machine(replace(ENGINE, max_rows=0)), browsers=3) == pytest.approx(0.4 + 0.4)
+    assert seconds(episodes, machine(replace(ENGINE, max_rows=1)), browsers=3) == pytest.approx(3 * 0.4)
 
 
 turns = st.builds(asking, st.integers(0, 300), st.integers(0, 30), st.booleans())
@@ -148,10 +135,10 @@ def test_it_takes_no_less_than_the_longest_and_no_more_than_all_in_turn(
     episodes: list[EpisodeLoad], browsers: int, engines: int, on_cores: bool
 ) -> None:
     engine = replace(ENGINE, row_s=0.02, context_s=0.0001, max_rows=3, cores=2 if on_cores else 0)
-    on = machine(engine, BrowserCosts(Work(0.3, 0.1), Work(0.2, 0.1)), engines, cores=2)
+    on = machine(engine, (Work(0.3, 0.1), Work(0.2, 0.1)), engines, cores=2)
     alone = [seconds([one], on) for one in episodes]
     rollout = simulate([episodes], on, browsers)
     assert max(alone) - 1e-6 <= rollout.seconds <= sum(alone) + 1e-6
     assert rollout.cores_busy <= 1 + 1e-9
     assert rollout.engine_busy <= 1 + 1e-9
-    assert rollout.turns == sum(len(one.turns) for one in episodes)
+    assert rollout.turns == sum(map(len, episodes))

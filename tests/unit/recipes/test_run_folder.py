@@ -10,7 +10,7 @@ import pytest
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.recipes.run_folder import open_run
+from clickgrad.run_folder import open_run
 from clickgrad.report.runs import RunFolder
 
 

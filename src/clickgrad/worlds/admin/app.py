@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from clickgrad.worlds.admin import customers, marketing, moderation, orders, products, reports, settings, staff
 from clickgrad.worlds.admin.pages import PAGES, Visit
 
+Handler = Callable[[Visit], Response]
 
-def for_staff(handler: Callable[[Visit], Response]) -> Callable[[Request], Awaitable[Response]]:
+
+def for_staff(handler: Handler) -> Handler:
     def serve(visit: Visit) -> Response:
         visit.require_user()
         return handler(visit)
 
-    return PAGES.endpoint(serve)
+    return serve
 
 
 def home(visit: Visit) -> Response:
@@ -25,17 +26,17 @@ def home(visit: Visit) -> Response:
     return PAGES.login_form(visit) if visit.user is None else reports.dashboard(visit)
 
 
-def get(path: str, handler: Callable[[Visit], Response]) -> Route:
-    return Route(path, for_staff(handler), methods=["GET"])
+def get(path: str, handler: Handler) -> Route:
+    return PAGES.get(path, for_staff(handler))
 
 
-def post(path: str, handler: Callable[[Visit], Response]) -> Route:
-    return Route(path, for_staff(handler), methods=["POST"])
+def post(path: str, handler: Handler) -> Route:
+    return PAGES.post(path, for_staff(handler))
 
 
 app = PAGES.app(
     [
-        Route("/", PAGES.endpoint(home), methods=["GET"]),
+        PAGES.get("/", home),
         get("/orders", orders.orders),
         get("/orders/{id}", orders.order),
         get("/orders/{id}/ship", orders.ship_form),
@@ -85,8 +86,8 @@ app = PAGES.app(
         get("/settings", settings.settings),
         post("/settings", settings.save),
         get("/account", staff.account),
-        Route("/login", PAGES.endpoint(PAGES.login_form), methods=["GET"]),
-        Route("/login", PAGES.endpoint(staff.login), methods=["POST"]),
-        Route("/logout", PAGES.endpoint(PAGES.log_out), methods=["POST"]),
+        PAGES.get("/login", PAGES.login_form),
+        PAGES.post("/login", staff.login),
+        PAGES.post("/logout", PAGES.log_out),
     ]
 )

@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from starlette.responses import Response
-from starlette.routing import Route
-
 from clickgrad.worlds.forum import browse, comments, messages, posts, users
-from clickgrad.worlds.forum.pages import PAGES, Visit
+from clickgrad.worlds.forum.pages import PAGES
 
-Handler = Callable[[Visit], Response]
-
-
-def _get(path: str, handler: Handler) -> Route:
-    return Route(path, PAGES.endpoint(handler), methods=["GET"])
-
-
-def _post(path: str, handler: Handler) -> Route:
-    return Route(path, PAGES.endpoint(handler), methods=["POST"])
-
+get, post = PAGES.get, PAGES.post
 
 app = PAGES.app(
     [
-        _get("/", browse.home),
-        _get("/forums", browse.forums),
-        _get("/search", browse.search),
-        _get("/submit", posts.submit_form),
-        _post("/submit", posts.submit),
-        _get("/f/{slug}", browse.forum),
-        _post("/f/{slug}/subscribe", browse.subscribe),
-        _post("/f/{slug}/unsubscribe", browse.unsubscribe),
-        _get("/f/{slug}/{id}", posts.post),
-        _post("/f/{slug}/{id}/vote", posts.vote),
-        _get("/f/{slug}/{id}/edit", posts.edit_form),
-        _post("/f/{slug}/{id}/edit", posts.edit),
-        _post("/f/{slug}/{id}/delete", posts.delete),
-        _post("/f/{slug}/{id}/comment", posts.comment),
-        _get("/comment/{id}/reply", comments.reply_form),
-        _post("/comment/{id}/reply", comments.reply),
-        _get("/comment/{id}/edit", comments.edit_form),
-        _post("/comment/{id}/edit", comments.edit),
-        _post("/comment/{id}/delete", comments.delete),
-        _post("/comment/{id}/vote", comments.vote),
-        _get("/user/{username}", users.posts),
-        _get("/user/{username}/comments", users.comments),
-        _get("/settings", users.settings_form),
-        _post("/settings", users.save_settings),
-        _get("/inbox", messages.inbox),
-        _get("/sent", messages.sent),
-        _get("/message/new", messages.compose_form),
-        _post("/message/new", messages.compose),
-        _get("/message/{id}", messages.message),
-        _post("/message/{id}/reply", messages.reply),
-        _get("/login", PAGES.login_form),
-        _post("/login", users.login),
-        _post("/logout", PAGES.log_out),
+        get("/", browse.home),
+        get("/forums", browse.forums),
+        get("/search", browse.search),
+        get("/submit", posts.submit_form),
+        post("/submit", posts.submit),
+        get("/f/{slug}", browse.forum),
+        post("/f/{slug}/subscribe", browse.subscribe),
+        post("/f/{slug}/unsubscribe", browse.unsubscribe),
+        get("/f/{slug}/{id}", posts.post),
+        post("/f/{slug}/{id}/vote", posts.vote),
+        get("/f/{slug}/{id}/edit", posts.edit_form),
+        post("/f/{slug}/{id}/edit", posts.edit),
+        post("/f/{slug}/{id}/delete", posts.delete),
+        post("/f/{slug}/{id}/comment", posts.comment),
+        get("/comment/{id}/reply", comments.reply_form),
+        post("/comment/{id}/reply", comments.reply),
+        get("/comment/{id}/edit", comments.edit_form),
+        post("/comment/{id}/edit", comments.edit),
+        post("/comment/{id}/delete", comments.delete),
+        post("/comment/{id}/vote", comments.vote),
+        get("/user/{username}", users.posts),
+        get("/user/{username}/comments", users.comments),
+        get("/settings", users.settings_form),
+        post("/settings", users.save_settings),
+        get("/inbox", messages.inbox),
+        get("/sent", messages.sent),
+        get("/message/new", messages.compose_form),
+        post("/message/new", messages.compose),
+        get("/message/{id}", messages.message),
+        post("/message/{id}/reply", messages.reply),
+        get("/login", PAGES.login_form),
+        post("/login", users.login),
+        post("/logout", PAGES.log_out),
     ]
 )

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-from starlette.routing import Route
-
 from clickgrad.worlds.map import account, browse, directions, notes, saved
 from clickgrad.worlds.map.pages import PAGES
 
-endpoint = PAGES.endpoint
+get, post = PAGES.get, PAGES.post
 
 app = PAGES.app(
     [
-        Route("/", endpoint(browse.home)),
-        Route("/map", endpoint(browse.show_map)),
-        Route("/search", endpoint(browse.search)),
-        Route("/categories", endpoint(browse.categories)),
-        Route("/here", endpoint(browse.here)),
-        Route("/place/{id}", endpoint(browse.place)),
-        Route("/place/{id}/nearby", endpoint(browse.nearby)),
-        Route("/place/{id}/share", endpoint(browse.share)),
-        Route("/place/{id}/save", endpoint(saved.save_place), methods=["POST"]),
-        Route("/place/{id}/report", endpoint(notes.report_form), methods=["GET"]),
-        Route("/place/{id}/report", endpoint(notes.report), methods=["POST"]),
-        Route("/place/{id}/edit", endpoint(notes.edit_form), methods=["GET"]),
-        Route("/place/{id}/edit", endpoint(notes.suggest_edit), methods=["POST"]),
-        Route("/directions", endpoint(directions.directions)),
-        Route("/saved", endpoint(saved.lists), methods=["GET"]),
-        Route("/saved", endpoint(saved.create_list), methods=["POST"]),
-        Route("/saved/item/{id}", endpoint(saved.item_form), methods=["GET"]),
-        Route("/saved/item/{id}", endpoint(saved.update_item), methods=["POST"]),
-        Route("/saved/item/{id}/remove", endpoint(saved.remove_item), methods=["POST"]),
-        Route("/saved/{id}", endpoint(saved.show_list)),
-        Route("/saved/{id}/edit", endpoint(saved.list_form), methods=["GET"]),
-        Route("/saved/{id}/edit", endpoint(saved.rename_list), methods=["POST"]),
-        Route("/saved/{id}/delete", endpoint(saved.delete_list), methods=["POST"]),
-        Route("/notes", endpoint(notes.notes)),
-        Route("/notes/{id}", endpoint(notes.note)),
-        Route("/notes/{id}/resolve", endpoint(notes.resolve_note), methods=["POST"]),
-        Route("/account", endpoint(account.account)),
-        Route("/login", endpoint(PAGES.login_form), methods=["GET"]),
-        Route("/login", endpoint(account.login), methods=["POST"]),
-        Route("/logout", endpoint(PAGES.log_out), methods=["POST"]),
+        get("/", browse.home),
+        get("/map", browse.show_map),
+        get("/search", browse.search),
+        get("/categories", browse.categories),
+        get("/here", browse.here),
+        get("/place/{id}", browse.place),
+        get("/place/{id}/nearby", browse.nearby),
+        get("/place/{id}/share", browse.share),
+        post("/place/{id}/save", saved.save_place),
+        get("/place/{id}/report", notes.report_form),
+        post("/place/{id}/report", notes.report),
+        get("/place/{id}/edit", notes.edit_form),
+        post("/place/{id}/edit", notes.suggest_edit),
+        get("/directions", directions.directions),
+        get("/saved", saved.lists),
+        post("/saved", saved.create_list),
+        get("/saved/item/{id}", saved.item_form),
+        post("/saved/item/{id}", saved.update_item),
+        post("/saved/item/{id}/remove", saved.remove_item),
+        get("/saved/{id}", saved.show_list),
+        get("/saved/{id}/edit", saved.list_form),
+        post("/saved/{id}/edit", saved.rename_list),
+        post("/saved/{id}/delete", saved.delete_list),
+        get("/notes", notes.notes),
+        get("/notes/{id}", notes.note),
+        post("/notes/{id}/resolve", notes.resolve_note),
+        get("/account", account.account),
+        get("/login", PAGES.login_form),
+        post("/login", account.login),
+        post("/logout", PAGES.log_out),
     ]
 )
