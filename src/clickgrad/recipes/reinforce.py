@@ -57,13 +57,13 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
             samples_here=options.engine == "torch",
         )
         with open_training(config, apprentice, run) as (learner, open_rollouts):
-            _reinforce(config, tasks, learner, open_rollouts, run)
+            reinforce_learner(config, tasks, learner, open_rollouts, run)
             export(learner, run)
         read_report(run).save_page(run)
         return run / MODEL
 
 
-def _reinforce(config: Config, tasks: Sequence[Task], learner: Learner, open_rollouts: OpenRollouts, run: Path) -> None:
+def reinforce_learner(config: Config, tasks: Sequence[Task], learner: Learner, open_rollouts: OpenRollouts, run: Path) -> None:
     options, progress = config.reinforce, resume(run, learner)
     prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
     with (
