@@ -1,7 +1,7 @@
 """The recipe's own loop on a site without a browser: what learns, samples, gathers and refills is what a run uses.
 
-Two shops, and a task in each. Two clicks, each on one of two links, lead to one of four things. The tiny model starts as
-cloned from both clicks alike, so chance is a quarter.
+Two shops, and a task in each. Two clicks, each on one of two links, lead to one of four things. The tiny model starts
+as cloned from both clicks alike, so chance is a quarter.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def shop(name: str) -> dict[str, FakePage]:
     home, shelves = f"http://toy/{name}", SHOPS[name]
     pages = {home: links(shelves, home)}
     pages |= {f"{home}/{shelf}": links(things, f"{home}/{shelf}") for shelf, things in shelves.items()}
-    return pages | {f"{home}/{shelf}/{one}": FakePage(one, (one,)) for shelf, things in shelves.items() for one in things}
+    return pages | {
+        f"{home}/{shelf}/{one}": FakePage(one, (one,)) for shelf, things in shelves.items() for one in things
+    }
 
 
 def wanting(shop: str, shelf: str, thing: str) -> Task:

@@ -361,7 +361,9 @@ class TorchEngine:
         token, share = _draw(logprobs, request)
         logprob = float(logprobs[token])
         if not isfinite(logprob):
-            raise PolicyError(f"the model gives a token the logprob {logprob}: its weights or its inputs are not finite")
+            raise PolicyError(
+                f"the model gives a token the logprob {logprob}: its weights or its inputs are not finite"
+            )
         request.sampled.append(token)
         request.logprobs.append(logprob)
         request.drawn_logprobs.append(logprob - log(share))

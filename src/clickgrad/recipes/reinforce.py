@@ -63,7 +63,9 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
         return run / MODEL
 
 
-def reinforce_learner(config: Config, tasks: Sequence[Task], learner: Learner, open_rollouts: OpenRollouts, run: Path) -> None:
+def reinforce_learner(
+    config: Config, tasks: Sequence[Task], learner: Learner, open_rollouts: OpenRollouts, run: Path
+) -> None:
     options, progress = config.reinforce, resume(run, learner)
     prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
     with (

@@ -1,6 +1,7 @@
 """A sampler that is not quite the trainer: `importance_cap` through a whole optimizer step, by hand.
 
-The first turn's tokens are 1.5 times as likely to the trainer as to the sampler, the second one's 5 times; the cap is 2.
+The first turn's tokens are 1.5 times as likely to the trainer as to the sampler, the second one's 5 times; the cap
+is 2.
 """
 
 from __future__ import annotations
@@ -79,6 +80,6 @@ def test_a_second_update_compares_with_the_trainer_as_it_was_before_the_first() 
         ratios = [exp(new - old) for old, new in zip(olds, news, strict=True)]
         kept = [min(r * turn.advantage, max(0.8, min(1.2, r)) * turn.advantage) for r in ratios]
         gains.append(factor * sum(kept) / len(kept))
-    assert max(abs(new - old) for olds, news in zip(before, after, strict=True) for old, new in zip(olds, news)) > 0.01
+    assert abs(after[0][0] - before[0][0]) > 0.01
     assert second.loss == pytest.approx(-0.5 * sum(gains), abs=1e-5)
     assert second.sampler_gap == pytest.approx(log(5), abs=1e-5)
