@@ -264,11 +264,6 @@ def engine_on(urls: list[str], folder: Path | None = None, kind: Kind = "full", 
     return VllmEngine(urls, served_model().tokenizer, push=push, most_tokens=most_tokens)
 
 
-async def until_queued(fake: FakeVllm, count: int) -> None:
-    while fake.queued < count:
-        await asyncio.sleep(0.005)
-
-
 GARBAGE: dict[str, Reply] = {
     "status 500": lambda fake, body: PlainTextResponse("out of memory", 500),
     "a web page": lambda fake, body: HTMLResponse("<html>"),
@@ -366,13 +361,15 @@ async def test_what_half_loaded_weights_sample_is_never_a_completion(tmp_path: P
         try:
             for one in (engine, alone):
                 one.swap_weights(lambda: None, 1)
-            stubborn.takes_weights, stubborn.busy = False, True
+            stubborn.takes_weights = False
+            stubborn.free.clear()
             under_way = [asyncio.create_task(one.complete(prompt(), Sampling(1))) for one in (engine, alone)]
-            await until_queued(stubborn, 2)
+            for _ in under_way:
+                await asyncio.to_thread(stubborn.queued.get, timeout=30)
             await asyncio.to_thread(engine.swap_weights, lambda: None, 2)
             with pytest.raises(PolicyError, match=r"no vLLM server took the weights of version 2: .*out of memory"):
                 await asyncio.to_thread(alone.swap_weights, lambda: None, 2)
-            stubborn.busy = False
+            stubborn.free.set()
             said = await asyncio.wait_for(under_way[0], 30)
             assert (said.ids, said.policy_version) == ((8,), 2)
             with pytest.raises(PolicyError, match="failed to load weights while it was answering"):
@@ -407,13 +404,14 @@ async def test_a_request_queued_with_an_adapter_carries_that_adapters_version(tm
         engine = engine_on(urls, tmp_path, "adapter")
         try:
             engine.swap_weights(lambda: None, 1)
-            fake.busy, fake.takes_weights = True, takes
+            fake.takes_weights = takes
+            fake.free.clear()
             queued = asyncio.create_task(engine.complete(prompt("queued"), Sampling(1)))
-            await until_queued(fake, 1)
+            await asyncio.to_thread(fake.queued.get, timeout=30)
             pushed = asyncio.create_task(asyncio.to_thread(engine.swap_weights, lambda: None, 2))
             await asyncio.wait([pushed])
             assert (pushed.exception() is None) == takes
-            fake.busy = False
+            fake.free.set()
             said = await asyncio.wait_for(queued, 30)
             assert (said.ids, said.policy_version) == ((101,), 1)
             if takes:
@@ -434,7 +432,9 @@ async def test_the_users_context_is_kept_with_vllm(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=r"model.context_tokens=1025: vllm:.* has a context of 1024"):
             engine_on(urls, most_tokens=1025)
     options = ["model.context_tokens=512", "reinforce.engine=vllm"]
-    command = start_server_of_run(load_config(None, options, "reinforce"), str(model_folder()), tmp_path / "log").command
+    command = start_server_of_run(
+        load_config(None, options, "reinforce"), str(model_folder()), tmp_path / "log"
+    ).command
     assert command[command.index("--max-model-len") + 1] == "512"
     assert "--max-model-len" not in VllmServer(str(model_folder()), tmp_path / "log", dtype="float32").command
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import atexit
 import importlib.util
+import queue
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -24,6 +26,7 @@ from clickgrad.policy.vllm_server import CPU_OPTIONS, VllmServer
 from clickgrad.worlds.server import ThreadedServer
 
 CONTEXT_TOKENS = 1024
+HELD_S = 30.0  # of a request, at most
 HEADS = 2  # of 32 dimensions: vLLM's attention on a CPU has no smaller ones
 
 
@@ -86,12 +89,17 @@ class FakeVllm:
         self.raw_logprobs = False
         self.takes_weights = True
         self.resumes = True
-        self.paused = False
-        self.busy = False  # with others: requests are queued
-        self.queued = 0
+        self.resumed, self.free = threading.Event(), threading.Event()  # without either of them requests are held
+        self.resumed.set()
+        self.free.set()
+        self.queued: queue.SimpleQueue[None] = queue.SimpleQueue()  # requests that came while it was not free
         self.asked = 0
         self.calls: list[str] = []
         self.url = ""
+
+    @property
+    def paused(self) -> bool:
+        return not self.resumed.is_set()
 
     async def models(self, request: Request) -> Response:
         model = {"id": "policy", "root": str(model_folder()), "max_model_len": CONTEXT_TOKENS}
@@ -105,10 +113,10 @@ class FakeVllm:
             content = {"token_id": 7, "logprob": top, "top_logprobs": [{"token_id": 7, "logprob": top}]}
             return answer(choice([7], logprobs={"content": [content]}))
         self.asked += 1
-        self.queued += 1
-        while self.paused or self.busy:
-            await asyncio.sleep(0.005)
-        self.queued -= 1
+        if not self.free.is_set():
+            self.queued.put(None)
+        for held in (self.free, self.resumed):
+            await asyncio.to_thread(held.wait, HELD_S)
         return self.reply(self, body)
 
     async def control(self, request: Request) -> Response:
@@ -117,7 +125,7 @@ class FakeVllm:
             case "/resume" if not self.resumes:
                 return PlainTextResponse("hung", 500)
             case "/pause" | "/resume" as path:
-                self.paused = path == "/pause"
+                (self.resumed.clear if path == "/pause" else self.resumed.set)()
             case "/collective_rpc" | "/v1/load_lora_adapter" if not self.takes_weights:
                 return PlainTextResponse("out of memory", 500)
             case "/update_weight_version":

@@ -23,7 +23,7 @@ LAYOUTS: tuple[Layout, ...] = ("rows", "comb")
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return load_config("quick", ["agent.max_turns=2", "agent.max_new_tokens=10"], "evaluate")
+    return load_config("quick", ["agent.max_turns=4", "agent.max_new_tokens=40"], "evaluate")
 
 
 @pytest.fixture(scope="module")
@@ -32,18 +32,24 @@ def smollm2() -> LoadedModel:
 
 
 @pytest.mark.timeout(300)  # the first time, the embedded weights are dequantised
-def test_sampler_logprobs_equal_recomputed_ones(config: Config, smollm2: LoadedModel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("temperature", [1.0, 0.0])
+def test_sampler_logprobs_equal_recomputed_ones(
+    config: Config, smollm2: LoadedModel, tmp_path: Path, temperature: float
+) -> None:
+    """Replies of forty tokens, later ones in a context that holds the earlier ones; sampled, and greedy."""
     engine = TorchEngine(smollm2)
-    agent = make_agent(config, engine, prompt_builder(config, smollm2.tokenizer), 1.0, tmp_path)
+    agent = make_agent(config, engine, prompt_builder(config, smollm2.tokenizer), temperature, tmp_path)
     tasks = chosen_tasks(config, "test")[:2]
-    slots = [Slot(f"{task.id}/{member}", task, 0) for task in tasks for member in range(3)]
+    slots = [Slot(f"{task.id}/{member}", task, 0) for task in tasks for member in range(2)]
     ended: list[Trajectory] = []
     with asyncio.Runner() as runner, open_venue(config, runner) as venue:
-        runner.run(fill_slots(slots, player(agent, venue), concurrency=6, retries=0, stored={}, on_end=ended.append))
+        runner.run(fill_slots(slots, player(agent, venue), concurrency=4, retries=0, stored={}, on_end=ended.append))
     engine.close()
     assert all(trajectory.error is None for trajectory in ended)
     samples = [sample for trajectory in ended for sample in clone_samples(trajectory)]
-    assert len(samples) >= 6
+    assert max(len(trajectory.turns) for trajectory in ended) == 4
+    assert max(sample.reply_len for sample in samples) == 40
+    assert sum(sample.reply_len for sample in samples) > 200
     for layout in LAYOUTS:
         batch = collate(samples, layout)
         with torch.no_grad():

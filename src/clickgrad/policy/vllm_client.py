@@ -87,8 +87,9 @@ class VllmClient:
     async def renew(self, load: Callable[[], Awaitable[None]], version: int) -> None:
         """Hold everything, `load`, forget what the old weights computed, label the new ones, go on.
 
-        The server goes on after a failure as well: who waits for it must not wait for ever. Requests under way go on under the new weights, their keys and values computed anew. Another way for weights to
-        travel (NCCL: /init_weight_transfer_engine and /update_weights) is another `load`.
+        The server goes on after a failure as well: who waits for it must not wait for ever. Requests under way go on
+        under the new weights, their keys and values computed anew. Another way for weights to travel (NCCL:
+        /init_weight_transfer_engine and /update_weights) is another `load`.
         """
         self.paused = True  # even if there is no answer: the server may have heard
         try:

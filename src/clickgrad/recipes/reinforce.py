@@ -45,7 +45,7 @@ async def reinforce(config: Config, start: str, run: Path) -> Path:
         with backend.learner(reinforce_spec(config, start)) as learner:
             progress = resume(run, learner)
             async with backend.training_players(learner) as players:
-                await _learn(config, run, algorithm, learner, players, progress)
+                await reinforce_learner(config, run, algorithm, learner, players, progress)
             export(learner, run)
         read_report(run).save_page(run)
         return run / MODEL
@@ -65,7 +65,7 @@ def make_algorithm(config: Config) -> Algorithm:
     )
 
 
-async def _learn(
+async def reinforce_learner(
     config: Config, run: Path, algorithm: Algorithm, learner: Learner, players: Players, progress: Progress
 ) -> None:
     """The loop: take a step's episodes, update, push the weights, write down, save."""

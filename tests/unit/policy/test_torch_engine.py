@@ -156,19 +156,20 @@ def mixed_logprobs(old: Any, new: Any, ids: list[int], reply: Sequence[int], by_
 
 
 async def test_weights_swapped_between_tokens_drop_no_request(engine: TorchEngine, loaded: LoadedModel) -> None:
-    """Tokens before the swap have the old weights' logprobs, those after it the new ones', the reply the old version."""
+    """Tokens before the swap have the old weights' logprobs, those after it the new ones'; the reply is old."""
     ids = prompt_ids(12)
     old = copy.deepcopy(loaded.model)
-    drawn_by_three = 0
+    drawn_by_three, is_under_way = 0, threading.Event()
 
     def count(_: object, __: object, given: dict[str, torch.Tensor], ___: object) -> None:
         nonlocal drawn_by_three
         drawn_by_three += given["input_ids"].shape == (3, 1)
+        if drawn_by_three == 5:
+            is_under_way.set()
 
     hook = loaded.model.register_forward_hook(count, with_kwargs=True)
     under_way = [asyncio.create_task(engine.complete(ask(ids), Sampling(200, seed=n))) for n in range(3)]
-    while drawn_by_three < 5:
-        await asyncio.sleep(0.001)
+    await asyncio.to_thread(is_under_way.wait, 30)
 
     def change() -> None:
         for parameter in loaded.model.parameters():

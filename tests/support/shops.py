@@ -1,0 +1,113 @@
+"""The recipe's own loop on a site without a browser: what learns, samples, gathers and refills is what a run uses.
+
+Two shops, and a task in each. Two clicks, each on one of two links, lead to one of four things. The tiny model starts
+as cloned from both clicks alike, so chance is a quarter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from tiny import FakeVenue, make_task, make_trajectory, make_turn, save, tiny_model, tiny_tokenizer
+
+from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.browser import FakeElement, FakePage
+from clickgrad.browser.fake import FakeSession
+from clickgrad.config import load_config
+from clickgrad.learn.crew import ALONE
+from clickgrad.learn.samples import clone_samples
+from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.recipes.parts import Rollouts
+from clickgrad.recipes.reinforce import reinforce_learner
+from clickgrad.recipes.run_folder import METRICS
+from clickgrad.recipes.sampling import open_sampler
+from clickgrad.recipes.training import Apprentice
+from clickgrad.recipes.wiring import make_agent, prompt_builder
+from clickgrad.rollout.scheduler import player
+from clickgrad.types import Task, UrlCheck
+
+SHOPS = {
+    "market": {"Dairy": ("Butter", "Cheese"), "Fruit": ("Apples", "Figs")},
+    "hardware": {"Nails": ("Brass", "Iron"), "Paint": ("Blue", "Red")},
+}
+
+
+def links(names: Iterable[str], folder: str) -> FakePage:
+    return FakePage("Shop", tuple(FakeElement("link", name, to=f"{folder}/{name}") for name in names))
+
+
+def shop(name: str) -> dict[str, FakePage]:
+    """A page of shelves, a page of things for each of them, and a page for every thing."""
+    home, shelves = f"http://toy/{name}", SHOPS[name]
+    pages = {home: links(shelves, home)}
+    pages |= {f"{home}/{shelf}": links(things, f"{home}/{shelf}") for shelf, things in shelves.items()}
+    return pages | {
+        f"{home}/{shelf}/{one}": FakePage(one, (one,)) for shelf, things in shelves.items() for one in things
+    }
+
+
+def wanting(shop: str, shelf: str, thing: str) -> Task:
+    task = make_task(f"open-{thing}", f"Open the {thing}.", url=f"http://toy/{shop}")
+    return replace(task, checks=(UrlCheck("toy", f"/{shop}/{shelf}/{thing}"),))
+
+
+def pages_of(task: Task) -> list[str]:
+    """Where an episode can be when it acts."""
+    home = task.start_urls[0]
+    return [home, *(f"{home}/{shelf}" for shelf in SHOPS[home.rpartition("/")[2]])]
+
+
+SITE = shop("market") | shop("hardware")
+TASKS = [wanting("market", "Fruit", "Figs"), wanting("hardware", "Paint", "Red")]
+CLICKS = [f'do(action="Click", element="{number}")' for number in range(2)]
+TEACHING_STEPS = 150
+
+
+def cloned(folder: Path) -> Path:
+    """A model that clicks on either link, at either turn of either task, and does nothing else."""
+    loaded = tiny_model(tiny_tokenizer([*CLICKS, "Task: Open the Figs.", "Page: toy/market/Dairy", "link [0]"] * 20))
+    builder = PromptBuilder(loaded.tokenizer, "plain", "short")
+    turns = []
+    for task in TASKS:
+        home, *shelves = [asyncio.run(FakeSession(SITE, [url]).observe()) for url in pages_of(task)]
+        prompts = [builder.prompt("teach", task, (), home)]
+        for click, shelf in zip(CLICKS, shelves, strict=True):
+            prompts.append(builder.prompt("teach", task, (builder.reply(click),), shelf))
+        turns += [make_turn(prompt.ids, builder.reply(click).ids) for prompt in prompts for click in CLICKS]
+    samples = clone_samples(make_trajectory(turns, 1.0))
+    optimizer = make_optimizer(loaded.model, lr=3e-3)
+    for step in range(TEACHING_STEPS):
+        clone_step(loaded.model, optimizer, samples, lr=3e-3 * (1 - step / TEACHING_STEPS), micro_tokens=4096)
+    return save(loaded, folder)
+
+
+def train(start: Path, run: Path, *options: str) -> list[dict[str, Any]]:
+    """`clickgrad reinforce` from where its parts are opened; returns the metrics, a row a step."""
+    common = ["agent.max_turns=2", "agent.max_new_tokens=16", "rollout.concurrency=64", "reinforce.groups=4"]
+    common += ["reinforce.group_size=16", "reinforce.max_refills=2", "reinforce.kl_beta=0.01", "model.device=cpu"]
+    config = load_config(None, [*common, *options], "reinforce")
+    reinforce = config.reinforce
+    learner = Apprentice(
+        config, str(start), with_reference=True, separate_sampler=reinforce.max_staleness > 0, samples_here=True
+    ).build(ALONE)
+
+    @contextmanager
+    def open_rollouts(runner: asyncio.Runner) -> Iterator[Rollouts]:
+        with open_sampler(config, learner, "tiny", run) as engine:
+            builder = prompt_builder(config, learner.tokenizer)
+            agent = make_agent(config, engine, builder, reinforce.temperature, run)
+            yield Rollouts(engine, player(agent, FakeVenue(SITE)))
+
+    threads = torch.get_num_threads()
+    try:
+        reinforce_learner(config, TASKS, learner, open_rollouts, run)
+    finally:
+        torch.set_num_threads(threads)
+    return [json.loads(line) for line in (run / METRICS).read_text().splitlines()]
