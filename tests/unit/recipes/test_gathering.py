@@ -108,6 +108,14 @@ def test_the_next_step_goes_on_in_the_order_and_passes_into_the_next_epoch(tmp_p
     assert (after.step, after.tasks_taken, after.episodes, after.crashed, after.skipped_groups) == (4, 8, 24, 0, 0)
 
 
+def test_the_order_and_the_seeds_are_the_same_in_every_process(tmp_path: Path) -> None:
+    """Written down from one process: a run that is resumed is in another one."""
+    assert ORDER == ["t2", "t0", "t4", "t1", "t3", "t6", "t5", "t1", "t5", "t2", "t3", "t4", "t6", "t0"]
+    step = Step(tmp_path)
+    step.run()
+    assert min(step.seeds) == 22715396769268  # the first 6 bytes of sha256 of "5/<episode>"
+
+
 # --- refills ---
 
 

@@ -37,6 +37,7 @@ def test_nothing_measured_is_no_figure() -> None:
 def test_a_rate_names_who_is_missing_from_n() -> None:
     assert Rate(1, 2, 3, 4).lost == "3 infra-failed, 4 unjudged"
     assert str(Rate(1, 2)) == "50.0% (n=2, 95 % CI 9.5% to 90.5%)"
+    assert str(Rate(1, 2, 3, 4)) == "50.0% (n=2, 95 % CI 9.5% to 90.5%, 3 infra-failed, 4 unjudged)"
 
 
 @pytest.mark.parametrize(
