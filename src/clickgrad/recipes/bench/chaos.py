@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
@@ -34,7 +34,7 @@ from clickgrad.recipes.bench.chaos_faults import (
     scene_of,
 )
 from clickgrad.recipes.bench.chaos_files import damage, find_target, read_stored
-from clickgrad.recipes.bench.chaos_life import Life
+from clickgrad.recipes.bench.chaos_life import Life, Nursery
 from clickgrad.recipes.bench.chaos_scenes import Scene, make_scenes
 
 LOOK_S = 0.1
@@ -107,15 +107,17 @@ def bench_chaos(options: ChaosOptions, quiet: bool) -> ChaosFigures:
     count = round(options.episodes * FAULTS_PER_EPISODE)
     plan = make_plan(kinds, max(count, len(options.kinds)), rng)
     scenes = [name for name in ("arena", "site", "cluster") if any(scene_of(kind) == name for kind in plan)]
-    with _place(options.keep) as place, _small_disk(place / "disk") as mounted:
-        model = place / "model"
-        _make_model(model, place)
-        for scene in make_scenes(place, model, options.episodes, scenes):
-            disk = Disk(place / "disk", mounted)
+    source = (options.source or Path(clickgrad.__file__).parents[1]).resolve()
+    with (
+        _place(options.keep) as place,
+        _small_disk(place / "disk") as mounted,
+        closing(Nursery(place, source)) as nursery,
+    ):
+        ground = Ground(place, nursery, Disk(place / "disk", mounted), options.patience_s, quiet)
+        _make_model(place / "model")
+        for scene in make_scenes(place, place / "model", options.episodes, scenes):
             mine = [kind for kind in plan if scene_of(kind) == scene.name]
-            storm = Storm(
-                scene, mine, place, disk, options, random.Random(f"{options.seed}/{scene.name}"), figures, quiet
-            )
+            storm = Storm(scene, mine, ground, random.Random(f"{options.seed}/{scene.name}"), figures)
             if storm.weather():
                 storm.audit()
     if DISK in figures.kinds and not mounted:
@@ -166,7 +168,7 @@ def _small_disk(folder: Path) -> Iterator[bool]:
             subprocess.run(["umount", "--lazy", str(folder)], capture_output=True)
 
 
-def _make_model(folder: Path, place: Path) -> None:
+def _make_model(folder: Path) -> None:
     """In a process of its own: this one stays light, and torch's threads stay away from it."""
     words = "import sys; from pathlib import Path; from clickgrad.recipes.bench.chaos_model import save_coin_model"
     code = f"{words}; save_coin_model(Path(sys.argv[1]))"
@@ -182,24 +184,25 @@ class _Damaged:
     before: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where the scenes are played."""
+
+    place: Path
+    nursery: Nursery
+    disk: Disk
+    patience_s: float
+    quiet: bool
+
+
 class Storm:
     """One scene from its first sitting to its end."""
 
     def __init__(
-        self,
-        scene: Scene,
-        plan: list[str],
-        place: Path,
-        disk: Disk,
-        options: ChaosOptions,
-        rng: random.Random,
-        figures: ChaosFigures,
-        quiet: bool,
+        self, scene: Scene, plan: list[str], ground: Ground, rng: random.Random, figures: ChaosFigures
     ) -> None:
-        self._scene, self._place, self._disk, self._options, self._rng = scene, place, disk, options, rng
-        self._figures, self._quiet = figures, quiet
-        self._source = (options.source or Path(clickgrad.__file__).parents[1]).resolve()
-        self._run = place / "disk" / scene.name
+        self._scene, self._ground, self._rng, self._figures = scene, ground, rng, figures
+        self._run = ground.place / "disk" / scene.name
         self._ledger = audit.Ledger(self._run)
         self._queue = list(plan)
         self._pace = HURRY * scene.episodes / max(1, len(plan))
@@ -232,11 +235,11 @@ class Storm:
         self._fail(self._pending)
         return False
 
-    def _sit(self, words: Sequence[str], disturbed: bool = True) -> Life:
+    def _sit(self, words: Sequence[str]) -> Life:
         self._sittings += 1
         self._figures.sittings += 1
-        log = self._place / f"{self._scene.name}-{self._sittings:03d}.txt"
-        return Life(words, self._place, self._source, log, disturbed)
+        log = self._ground.place / f"{self._scene.name}-{self._sittings:03d}.txt"
+        return Life(self._ground.nursery, words, log)
 
     def _attend(self, life: Life) -> bool:
         """Until it ends. True: we killed it."""
@@ -248,7 +251,7 @@ class Storm:
             signs = len(self._seen) + life.log.stat().st_size + _files_in(self._run)
             if signs != before or life.asleep:
                 beat = now
-            elif now - beat > self._options.patience_s:
+            elif now - beat > self._ground.patience_s:
                 self._figures.find(
                     "hangs", [f"hang: {self._scene.name}, after {', '.join(self._pending) or 'nothing'}"]
                 )
@@ -274,7 +277,7 @@ class Storm:
         elif self._full_since is not None:
             if time.monotonic() - self._full_since > FULL_S:
                 self._full_since = None
-                self._disk.empty(life)
+                self._ground.disk.empty(life)
         elif len(self._seen) > self._injected_at:
             kind = self._next(life)
             if kind is not None:
@@ -305,7 +308,7 @@ class Storm:
         if kind == "run-kill":
             life.kill()
         elif kind == DISK:
-            self._disk.fill(life)
+            self._ground.disk.fill(life)
             self._full_since = time.monotonic()
         elif not LIVE[kind](life, self._rng):
             self._queue.remove(kind)
@@ -371,7 +374,7 @@ class Storm:
             self._queue.append(kind)
             self._ordered = None
         self._full_since = None
-        self._disk.empty(life)
+        self._ground.disk.empty(life)
         self._figures.find("orphans", [f"orphan: {self._scene.name}: {one}" for one in life.orphans()])
         self._figures.find("lost_episodes", self._ledger.lost())
         self._ledger.note()
@@ -391,8 +394,12 @@ class Storm:
             self._figures.findings.append(f"not survived: {why}")
         self._say(why)
         self._fail(blamed)
-        for one in named or [one for one in self._damaged if one.kind in blamed]:
+        for one in named:
             self._mend(one)
+        if not named:  # nobody knows which: all of them from the backup
+            for one in self._damaged:
+                one.path.parent.mkdir(parents=True, exist_ok=True)
+                one.path.write_bytes(one.before)
 
     def _mend(self, one: _Damaged) -> None:
         """As the message asks: a checkpoint is deleted, a file is moved away; options can only be written again."""
@@ -411,7 +418,7 @@ class Storm:
         figures.episodes += len(stored)
         figures.find("wrong_denominators", audit.wrong_denominators(self._run, self._ledger))
         words = self._scene.replay_words
-        figures.find("false_rewards", audit.false_rewards(self._run, words, self._call, self._place))
+        figures.find("false_rewards", audit.false_rewards(self._run, words, self._call, self._ground.place))
         if self._scene.trains:
             stormy = self._run.with_name("stormy")
             audit.undisturbed(self._run, stormy, self._ledger)
@@ -420,8 +427,8 @@ class Storm:
 
     def _call(self, words: Sequence[str]) -> str:
         """Undisturbed; bounded by the same patience."""
-        life = self._sit(words, disturbed=False)
-        deadline = time.monotonic() + 5 * self._options.patience_s
+        life = self._sit(words)
+        deadline = time.monotonic() + 5 * self._ground.patience_s
         while life.code is None and time.monotonic() < deadline:
             life.watch()
             time.sleep(LOOK_S)
@@ -434,9 +441,9 @@ class Storm:
 
     def _say(self, text: str) -> None:
         line = f"{time.monotonic() - self._began:6.1f} s  {self._scene.name}, sitting {self._sittings}: {text}"
-        with open(self._place / "journal.txt", "a") as journal:
+        with open(self._ground.place / "journal.txt", "a") as journal:
             journal.write(line + "\n")
-        if not self._quiet:
+        if not self._ground.quiet:
             print(line, file=sys.stderr, flush=True)
 
 

@@ -2,10 +2,15 @@
 
 A script of its own, so that it runs the package of whatever source folder stands first in PYTHONPATH. It is told what
 to do by files in the folder that CLICKGRAD_CHAOS names; a file is taken away when what it says has been done.
+
+Importing torch takes longer than most sittings last, so it is done once: for every line on standard input, the words of
+a command and a file for what it says, the process forks. Its id is printed, and its exit code when it has ended.
 """
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import runpy
 import sys
@@ -18,14 +23,37 @@ from typing import Any
 CONTROL = "CLICKGRAD_CHAOS"
 CLOCK, ENGINE = "clock-jump", "engine-raise"
 LOOK_S = 0.05
+HEAVY = ("torch", "transformers.models.llama", "safetensors.torch", "playwright.async_api", "uvicorn", "pydantic")
 
 
 def main() -> None:
+    for name in HEAVY:
+        importlib.import_module(name)
+    words = _fork_for_orders()
+    if words is None:
+        return
     control = Path(os.environ[CONTROL])
     _let_the_clock_jump(control / CLOCK)
     _let_the_engine_raise(control / ENGINE)
-    sys.argv[0] = "clickgrad"
+    sys.argv = ["clickgrad", *words]
     runpy.run_module("clickgrad", run_name="__main__", alter_sys=True)
+
+
+def _fork_for_orders() -> list[str] | None:
+    """Returns in every fork, with the words of its command; and here with None when there are no more orders."""
+    for line in sys.stdin:
+        order = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            with open(order["log"], "wb") as log, open(os.devnull, "rb") as nothing:
+                os.dup2(nothing.fileno(), 0)
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+            return [str(word) for word in order["words"]]
+        print(child, flush=True)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+    return None
 
 
 def taken(order: Path) -> str | None:

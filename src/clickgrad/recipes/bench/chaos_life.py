@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -13,17 +15,17 @@ from pathlib import Path
 
 import psutil
 
+from clickgrad.errors import UserError
 from clickgrad.recipes.bench import chaos_child
 
 GRACE_S = 20.0  # for what a killed run had started to notice it and to end
 
 
-class Life:
-    def __init__(self, words: Sequence[str], place: Path, source: Path, log: Path, disturbed: bool = True) -> None:
-        self.log = log
+class Nursery:
+    """The process that runs are forked from, with all that is slow to import."""
+
+    def __init__(self, place: Path, source: Path) -> None:
         self.control = place / "control"
-        self.stopped: dict[psutil.Process, float] = {}  # by us, and until when
-        self._seen: dict[int, psutil.Process] = {}
         (place / "tmp").mkdir(exist_ok=True)
         self.control.mkdir(exist_ok=True)
         environment = os.environ | {
@@ -32,21 +34,60 @@ class Life:
             "TMPDIR": str(place / "tmp"),
             "OMP_NUM_THREADS": "1",
         }
-        program = [chaos_child.__file__] if disturbed else ["-m", "clickgrad"]
-        with open(log, "wb") as out:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", *program, *words],
-                cwd=place,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-        self.main = psutil.Process(self._process.pid)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", chaos_child.__file__],
+            cwd=place,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.id = self._process.pid
+
+    def bear(self, words: Sequence[str], log: Path) -> int:
+        """A run; returns its process id."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"words": list(words), "log": str(log)}) + "\n")
+        self._process.stdin.flush()
+        return int(self._line())
+
+    def exit_code(self, wait: bool) -> int | None:
+        """Of the run that was born last; None while it lives. To be asked for until it is there, then no more."""
+        assert self._process.stdout is not None
+        if not wait and not select.select([self._process.stdout], [], [], 0)[0]:
+            return None
+        return int(self._line())
+
+    def close(self) -> None:
+        for process in psutil.Process(self.id).children(recursive=True):  # of a bench that was interrupted
+            with suppress(psutil.Error):
+                process.kill()
+        self._process.kill()
+        self._process.communicate()
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise UserError("the process that starts the runs has ended; is PYTHONPATH or --source a clickgrad?")
+        return line
+
+
+class Life:
+    def __init__(self, nursery: Nursery, words: Sequence[str], log: Path) -> None:
+        self.log = log
+        self.control = nursery.control
+        self.stopped: dict[psutil.Process, float] = {}  # by us, and until when
+        self._nursery = nursery
+        self._seen: dict[int, psutil.Process] = {}
+        self._code: int | None = None
+        self.main = psutil.Process(nursery.bear(words, log))
 
     @property
     def code(self) -> int | None:
-        return self._process.poll()
+        if self._code is None:
+            self._code = self._nursery.exit_code(wait=False)
+        return self._code
 
     @property
     def last_words(self) -> str:
@@ -85,14 +126,16 @@ class Life:
 
     def kill(self) -> None:
         """The run itself, as a system short of memory does. What we had stopped goes on, or it could not even end."""
-        self._process.kill()
-        self._process.wait()
+        if self.code is None:
+            self.main.kill()
+            self._code = self._nursery.exit_code(wait=True)
         for process in list(self.stopped):
             self.wake(process)
 
     def orphans(self) -> list[str]:
         """What is still there a while after the run has ended; none of it is afterwards."""
-        left = [process for process in self._seen.values() if process.is_running()] + _marked(self.control)
+        left = [process for process in self._seen.values() if process.is_running()]
+        left += [process for process in _marked(self.control) if process.pid != self._nursery.id]
         _, left = psutil.wait_procs(list(dict.fromkeys(left)), timeout=GRACE_S)
         told = []
         for process in left:
