@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -41,6 +42,7 @@ LOOK_S = 0.1
 FAULTS_PER_EPISODE = 0.33
 HURRY = 0.7  # faults come a little faster than the episodes would need, so that all are in before the run ends
 AT_ONCE = 4  # files damaged between two sittings
+SETTLE_S = 1.0  # between a fault and what shows that it was survived
 ORDER_S = 15.0  # to wait for an order to be taken
 FULL_S = 8.0  # that a disk stays full when the run does not end by itself
 STUCK = 3  # sittings in a row that got nowhere
@@ -208,8 +210,10 @@ class Storm:
         self._pace = HURRY * scene.episodes / max(1, len(plan))
         self._seen: set[object] = set()  # every episode and row of metrics that ever was
         self._injected_at = 0  # how many had been seen at the last fault
+        self._quiet_until = 0.0
         self._pending: list[str] = []  # faults after which nothing has been seen yet
         self._damaged: list[_Damaged] = []  # before this sitting
+        self._strike: str | None = None  # the damage that the run was killed for
         self._ordered: tuple[str, float] | None = None
         self._full_since: float | None = None
         self._sittings = self._faults = 0
@@ -221,7 +225,7 @@ class Storm:
         """Sitting after sitting until the run is done; False when it cannot go on."""
         stuck = 0
         while stuck < STUCK:
-            seen = len(self._seen)
+            before = len(self._seen), self._faults
             life = self._sit([*self._scene.words, "--run", str(self._run)])
             ours = self._attend(life)
             self._close(life)
@@ -230,7 +234,8 @@ class Storm:
                 return True
             if not ours:
                 self._account(life)
-            stuck = 0 if ours or len(self._seen) > seen else stuck + 1
+            self._damage_files()
+            stuck = 0 if before != (len(self._seen), self._faults) else stuck + 1
         self._figures.find("hangs", [f"hang: {self._scene.name}: {STUCK} sittings in a row got nowhere"])
         self._fail(self._pending)
         return False
@@ -251,7 +256,7 @@ class Storm:
             signs = len(self._seen) + life.log.stat().st_size + _files_in(self._run)
             if signs != before or life.asleep:
                 beat = now
-            elif now - beat > self._ground.patience_s:
+            elif now - beat > self._ground.patience_s * _crowd():
                 self._figures.find(
                     "hangs", [f"hang: {self._scene.name}, after {', '.join(self._pending) or 'nothing'}"]
                 )
@@ -269,6 +274,8 @@ class Storm:
             self._seen |= {line for line in path.read_bytes().splitlines() if line.endswith(b"}")}
         for path, stored in audit.trajectories(self._run):
             self._seen |= {(path, one.identity) for one in stored}
+        if time.monotonic() < self._quiet_until:  # what ends now was nearly done before the fault
+            self._injected_at = len(self._seen)
 
     def _maybe_inject(self, life: Life) -> bool:
         """True: the run was killed for it."""
@@ -302,8 +309,7 @@ class Storm:
         self._settle()  # whatever was before has been outlived: something was stored since
         if kind in DAMAGE:
             life.kill()
-            self._close(life)
-            self._damage_files(kind)
+            self._strike = kind
             return True
         if kind == "run-kill":
             life.kill()
@@ -330,11 +336,12 @@ class Storm:
             self._queue.append(kind)
             self._ordered = None
 
-    def _damage_files(self, first: str) -> None:
-        """The file that was chosen and a few more, each once."""
-        self._damaged = []
+    def _damage_files(self) -> None:
+        """Between two sittings: the file that was chosen, if one was, and a few more, each once."""
+        first, self._strike, self._damaged = self._strike, None, []
         struck: set[Path] = set()
-        for kind in [first, *(kind for kind in self._queue if kind in DAMAGE and kind != first)]:
+        others = [kind for kind in self._queue if kind in DAMAGE and kind != first]
+        for kind in [first, *others] if first else ():
             path = find_target(self._run, _what(kind))
             if path is None or path in struck or len(struck) == AT_ONCE:
                 continue
@@ -353,6 +360,7 @@ class Storm:
     def _note(self, kind: str) -> None:
         self._faults += 1
         self._injected_at = len(self._seen)
+        self._quiet_until = time.monotonic() + SETTLE_S
         self._figures.count(kind, "injected")
         self._pending.append(kind)
         self._say(kind)
@@ -428,7 +436,7 @@ class Storm:
     def _call(self, words: Sequence[str]) -> str:
         """Undisturbed; bounded by the same patience."""
         life = self._sit(words)
-        deadline = time.monotonic() + 5 * self._ground.patience_s
+        deadline = time.monotonic() + 5 * self._ground.patience_s * _crowd()
         while life.code is None and time.monotonic() < deadline:
             life.watch()
             time.sleep(LOOK_S)
@@ -449,6 +457,11 @@ class Storm:
 
 def _what(kind: str) -> str:
     return kind.rpartition("-")[0]
+
+
+def _crowd() -> float:
+    """How much longer everything takes because others want the cores, too."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def _files_in(run: Path) -> int:

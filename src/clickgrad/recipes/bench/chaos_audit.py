@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clickgrad.recipes.bench.chaos_files import DEMOS, TRAJECTORIES, Stored, final_tries, read_stored
+from clickgrad.recipes.bench.chaos_scenes import HOSTILE
 
 Call = Callable[[Sequence[str]], str]  # a command of the run's own version, undisturbed; what it printed
 REPLAYS = 3  # a page that came out differently once may have been our own slow machine; three times it was not
@@ -105,23 +106,22 @@ def false_rewards(run: Path, replay_words: Sequence[str], call: Call, place: Pat
         for one in rewarded
         if one.record["end"] == "crashed" or outcomes.get(one.reward or 0.0) != one.record["verdict"]["outcome"]
     }
-    changed = json.loads(call(["rejudge", str(run), "--json"]) or '{"changed": []}')["changed"]
-    found |= {one["episode"]: f"judged {one['before']}, judged again {one['after']}" for one in changed}
+    for told in objects(call(["rejudge", str(run), "--json"])):
+        found |= {one["episode"]: f"judged {one['before']}, then {one['after']}" for one in told["changed"]}
     found |= _diverging([one for one in rewarded if one.episode not in found], replay_words, call, place)
     return [f"false reward: {episode}: {why}" for episode, why in found.items()]
 
 
 def _diverging(rewarded: list[Stored], words: Sequence[str], call: Call, place: Path) -> dict[str, str]:
     """Played again, a page or the world came out differently every time. A page that broke must break again."""
-    left, found = rewarded, dict[str, str]()
+    # A hostile page that was lived through is the site's doing, and when played again the site is calm.
+    left, found = [one for one in rewarded if not _lived_through(one)], dict[str, str]()
     for number in range(REPLAYS):
         if not left:
             return {}
         file = place / f"rewarded-{number}.jsonl.zst"
         file.write_bytes(b"".join(one.frame for one in left))
-        rows = [
-            json.loads(line) for line in call(["replay", str(file), "--json", *words]).splitlines() if line[:1] == "{"
-        ]
+        rows = objects(call(["replay", str(file), "--json", *words]))
         differences = {row["episode"]: row["difference"] for row in rows}
         found = {}
         for one in left:
@@ -131,6 +131,15 @@ def _diverging(rewarded: list[Stored], words: Sequence[str], call: Call, place: 
                 found[one.episode] = difference or "its page is said to be broken, and is not"
         left = [one for one in left if one.episode in found]
     return found
+
+
+def _lived_through(one: Stored) -> bool:
+    return one.record["end"] != "page_broken" and HOSTILE in json.dumps(one.record)
+
+
+def objects(output: str) -> list[dict[str, Any]]:
+    """The lines that are JSON objects, among whatever else was said."""
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{") and line.endswith("}")]
 
 
 # --- the same weights -----------------------------------------------------------------------------------------------
@@ -153,5 +162,5 @@ def different_weights(run: Path, stormy: Path) -> list[str]:
     return [
         f"differs after resume: {name}"
         for name in TRAINED
-        if (stormy / name).exists() and (stormy / name).read_bytes() != (run / name).read_bytes()
+        if not (run / name).exists() or (stormy / name).read_bytes() != (run / name).read_bytes()
     ]

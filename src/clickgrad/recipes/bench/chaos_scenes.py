@@ -17,6 +17,7 @@ from clickgrad.tasks.suites import load_tasks
 from clickgrad.types import AnswerCheck, StateCheck
 
 INTENT = "Toss a coin."
+HOSTILE = "This page is hostile."
 GROUPS, SIZE = 3, 4
 TESTS = 48
 COMMON = {
@@ -39,7 +40,7 @@ from pathlib import Path
 CONTROL = Path(os.environ["CLICKGRAD_CHAOS"])
 CALM = """<!doctype html><title>Coins</title><a href="/">Home</a>
 <form action="/found"><input name="q" aria-label="Search"></form><p>Toss a coin. Page %s is calm.</p>"""
-HOSTILE = {
+TRICKS = {
     "page-hang": "for (;;);",
     "page-flood": "setInterval(() => { for (let i = 0; i < 2000; i++) document.body.append(new Text('flood')); }, 0);"
     "setInterval(() => history.pushState(0, '', '/' + Math.random()), 0)",
@@ -53,12 +54,12 @@ class Pages(BaseHTTPRequestHandler):
     def do_GET(self):
         page = CALM % self.path.partition("?")[0]
         if "Mozilla" in self.headers.get("User-Agent", ""):  # not for those who only ask whether the site is up
-            for name, script in HOSTILE.items():
+            for name, script in TRICKS.items():
                 try:
                     os.unlink(CONTROL / name)
                 except OSError:
                     continue
-                page += "<script>" + script + "</script>"
+                page += "<p>This page is hostile.</p><script>" + script + "</script>"
         self.answer(page)
 
     def do_POST(self):
