@@ -11,15 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-import transformers
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakeBrowser, FakePage
 from clickgrad.learn.samples import clone_samples
 from clickgrad.learn.step import clone_step, make_optimizer
-from clickgrad.policy.models import ChatTokenizer, LoadedModel
+from clickgrad.policy.models import LoadedModel
+from clickgrad.recipes.bench.chaos_model import tiny_model as tiny_model
+from clickgrad.recipes.bench.chaos_model import tiny_tokenizer as tiny_tokenizer
 from clickgrad.rollout.venue import Visit
 from clickgrad.types import (
     AnswerCheck,
@@ -36,52 +34,7 @@ from clickgrad.types import (
     Verdict,
 )
 
-CHATML = (
-    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
-)
-
 TEACHING_STEPS = 250  # leaves less than one reply in a hundred outside the grammar
-
-
-def tiny_tokenizer(texts: Sequence[str]) -> ChatTokenizer:
-    """Byte-level BPE with ChatML, trained on the texts it will see."""
-    inner = Tokenizer(models.BPE())
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    inner.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=600,
-        special_tokens=["<|im_start|>", "<|im_end|>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    inner.train_from_iterator(texts, trainer)
-    fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=inner, eos_token="<|im_end|>", pad_token="<|im_end|>", bos_token="<|im_start|>"
-    )
-    fast.chat_template = CHATML
-    return ChatTokenizer(fast)
-
-
-def tiny_model(tokenizer: ChatTokenizer, context_tokens: int = 1024, heads: int = 4) -> LoadedModel:
-    config = transformers.LlamaConfig(
-        vocab_size=len(tokenizer.inner),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=heads,
-        num_key_value_heads=heads // 2,
-        max_position_embeddings=context_tokens,
-        eos_token_id=tokenizer.end_ids[0],
-        pad_token_id=tokenizer.end_ids[0],
-        bos_token_id=0,
-        tie_word_embeddings=True,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = transformers.LlamaForCausalLM(config)
-    model.eval()
-    return LoadedModel("tiny", model, tokenizer)
 
 
 def make_task(name: str = "task", intent: str = "Choose.", answer: str = "yes", url: str = "http://toy/") -> Task:

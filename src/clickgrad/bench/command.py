@@ -6,8 +6,9 @@ import argparse
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from pathlib import Path
 
-DONE = 0
+DONE, FAILED = 0, 1
 
 
 def add_benches(bench: argparse.ArgumentParser) -> None:
@@ -28,6 +29,17 @@ def add_benches(bench: argparse.ArgumentParser) -> None:
     cluster = add("cluster", _bench_cluster, "what Ray costs on one machine, against none")
     cluster.add_argument("--episodes", type=int, default=100, help="measured in each round (default: 100)")
     cluster.add_argument("--repeat", type=int, default=2, help="rounds; the best counts (default: 2)")
+    chaos = add("chaos", _bench_chaos, "a small training run under a storm of faults, and what it did wrong")
+    chaos.add_argument(
+        "--episodes", type=int, default=200, help="of the run; a fault comes about every third (default: 200)"
+    )
+    chaos.add_argument("--seed", type=int, default=0, help="of the storm (default: 0)")
+    chaos.add_argument("--kinds", metavar="A,B", default="", help="only these kinds of faults (default: all)")
+    chaos.add_argument(
+        "--source", type=Path, metavar="DIR", help="disturb the package in this folder, of another version"
+    )
+    chaos.add_argument("--keep", type=Path, metavar="DIR", help="leave the run, its output and a journal here")
+    chaos.add_argument("--patience", type=float, default=90.0, metavar="S", help="silence that is a hang (default: 90)")
     step = add("step", _bench_step, "one step of reinforcement: where its time goes")
     step.add_argument("--config", metavar="F", default="quick", help="a TOML file or a preset (default: quick)")
     step.add_argument("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated")
@@ -68,6 +80,16 @@ def _bench_cluster(options: argparse.Namespace) -> int:
 
     print(told(bench_cluster(options.episodes, options.repeat, quiet=options.json), options.json))
     return DONE
+
+
+def _bench_chaos(options: argparse.Namespace) -> int:
+    from clickgrad.bench.chaos import ChaosOptions, bench_chaos, told
+
+    kinds = tuple(filter(None, options.kinds.split(",")))
+    wanted = ChaosOptions(options.episodes, options.seed, kinds, options.source, options.keep, options.patience)
+    figures = bench_chaos(wanted, quiet=options.json)
+    print(told(figures) if options.json else figures.text())
+    return DONE if figures.clean else FAILED
 
 
 def _bench_learn(options: argparse.Namespace) -> int:

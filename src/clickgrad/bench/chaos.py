@@ -1,0 +1,478 @@
+"""A small training run under a seeded storm of faults, and the audit of what is left of it.
+
+The run is a process of its own, so that it can be killed and resumed like anybody's. Every fault is real and comes from
+outside: signals to its processes, damaged files, a full disk, hostile pages. What is counted afterwards must be zero.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+
+import clickgrad
+from clickgrad.errors import UserError
+from clickgrad.bench import chaos_audit as audit
+from clickgrad.bench.chaos_faults import (
+    DAMAGE,
+    DISK,
+    KINDS,
+    LIVE,
+    NO_PROCESS,
+    ORDERED,
+    Disk,
+    make_plan,
+    scene_of,
+)
+from clickgrad.bench.chaos_files import damage, find_target, read_stored
+from clickgrad.bench.chaos_life import Life, Nursery
+from clickgrad.bench.chaos_scenes import Scene, make_scenes
+
+LOOK_S = 0.1
+FAULTS_PER_EPISODE = 0.33
+HURRY = 0.7  # faults come a little faster than the episodes would need, so that all are in before the run ends
+AT_ONCE = 4  # files damaged between two sittings
+SETTLE_S = 1.0  # between a fault and what shows that it was survived
+ORDER_S = 15.0  # to wait for an order to be taken
+FULL_S = 8.0  # that a disk stays full when the run does not end by itself
+STUCK = 3  # sittings in a row that got nowhere
+DISK_MB = 64
+TOTALS = ("hangs", "orphans", "false_rewards", "lost_episodes", "wrong_denominators", "differs_after_resume")
+
+
+@dataclass(slots=True)
+class ChaosFigures:
+    injected: int = 0
+    kinds: dict[str, dict[str, int]] = field(default_factory=dict)
+    hangs: int = 0
+    orphans: int = 0
+    false_rewards: int = 0
+    lost_episodes: int = 0
+    wrong_denominators: int = 0
+    differs_after_resume: int = 0
+    episodes: int = 0  # stored, every try counted
+    sittings: int = 0
+    seconds: float = 0.0
+    skipped: dict[str, str] = field(default_factory=dict)  # kinds that cannot be had here, and why
+    findings: list[str] = field(default_factory=list)
+
+    @property
+    def clean(self) -> bool:
+        return not any(getattr(self, name) for name in TOTALS)
+
+    def count(self, kind: str, what: str) -> None:
+        self.kinds.setdefault(kind, {"injected": 0, "survived": 0})[what] += 1
+        self.injected += what == "injected"
+
+    def find(self, total: str, lines: Sequence[str]) -> None:
+        setattr(self, total, getattr(self, total) + len(lines))
+        self.findings += lines
+
+    def text(self) -> str:
+        width = max(map(len, (*self.kinds, *TOTALS)), default=0)
+        rows = [
+            f"{kind:<{width}}  {c['injected']:>3} injected  {c['survived']:>3} survived"
+            for kind, c in self.kinds.items()
+        ]
+        rows += [f"{kind:<{width}}  skipped: {why}" for kind, why in self.skipped.items()]
+        totals = [f"{name:<{width}}  {getattr(self, name)}" for name in TOTALS]
+        said = (
+            f"{self.injected} faults of {len(self.kinds)} kinds, {self.episodes} episodes, {self.sittings} sittings, "
+        )
+        return "\n".join([*rows, "", *totals, "", *self.findings, f"{said}{self.seconds:.0f} s"])
+
+
+@dataclass(frozen=True, slots=True)
+class ChaosOptions:
+    episodes: int = 200
+    seed: int = 0
+    kinds: tuple[str, ...] = ()  # only these; empty means all that this machine can have
+    source: Path | None = None  # of the run, where it is another version's
+    keep: Path | None = None  # a folder to leave everything in
+    patience_s: float = 90.0  # without a sign of life before it counts as a hang
+
+
+def bench_chaos(options: ChaosOptions, quiet: bool) -> ChaosFigures:
+    figures, started = ChaosFigures(), time.monotonic()
+    kinds = _wanted(options, figures)
+    rng = random.Random(options.seed)
+    count = round(options.episodes * FAULTS_PER_EPISODE)
+    plan = make_plan(kinds, max(count, len(options.kinds)), rng)
+    scenes = [name for name in ("arena", "site", "cluster") if any(scene_of(kind) == name for kind in plan)]
+    source = (options.source or Path(clickgrad.__file__).parents[1]).resolve()
+    with (
+        _place(options.keep) as place,
+        _small_disk(place / "disk") as mounted,
+        closing(Nursery(place, source)) as nursery,
+    ):
+        ground = Ground(place, nursery, Disk(place / "disk", mounted), options.patience_s, quiet)
+        _make_model(place / "model")
+        for scene in make_scenes(place, place / "model", options.episodes, scenes):
+            mine = [kind for kind in plan if scene_of(kind) == scene.name]
+            storm = Storm(scene, mine, ground, random.Random(f"{options.seed}/{scene.name}"), figures)
+            if storm.weather():
+                storm.audit()
+    if DISK in figures.kinds and not mounted:
+        figures.findings.append("disk-full: no file system could be mounted, so a limit on the size of files stood in")
+    figures.seconds = time.monotonic() - started
+    return figures
+
+
+def _wanted(options: ChaosOptions, figures: ChaosFigures) -> list[str]:
+    unknown = [kind for kind in options.kinds if kind not in KINDS]
+    if unknown:
+        raise UserError(f"--kinds: there is no {unknown[0]!r}; there are {', '.join(KINDS)}")
+    kinds = list(options.kinds or KINDS)
+    if not options.kinds:
+        figures.skipped |= NO_PROCESS
+    if "worker-kill" in kinds and importlib.util.find_spec("ray") is None:
+        kinds.remove("worker-kill")
+        figures.skipped["worker-kill"] = "Ray is not installed"
+    return kinds
+
+
+@contextmanager
+def _place(keep: Path | None) -> Iterator[Path]:
+    """Short, because Ray puts sockets below it, whose names may not be long."""
+    if keep is not None:
+        if keep.exists() and any(keep.iterdir()):
+            raise UserError(f"--keep {keep}: the folder is not empty; give another")
+        keep.mkdir(parents=True, exist_ok=True)
+        yield keep.resolve()
+        return
+    place = Path(mkdtemp(prefix="chaos-"))
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def _small_disk(folder: Path) -> Iterator[bool]:
+    """Whether the folder is a file system of its own, which can be filled without harm to others."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "clickgrad-chaos", str(folder)]
+    mounted = shutil.which("mount") is not None and subprocess.run(mount, capture_output=True).returncode == 0
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], capture_output=True)
+
+
+def _make_model(folder: Path) -> None:
+    """In a process of its own: this one stays light, and torch's threads stay away from it."""
+    words = "import sys; from pathlib import Path; from clickgrad.bench.chaos_model import save_coin_model"
+    code = f"{words}; save_coin_model(Path(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(f"the model for the run could not be made: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Damaged:
+    kind: str
+    path: Path
+    before: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where the scenes are played."""
+
+    place: Path
+    nursery: Nursery
+    disk: Disk
+    patience_s: float
+    quiet: bool
+
+
+class Storm:
+    """One scene from its first sitting to its end."""
+
+    def __init__(
+        self, scene: Scene, plan: list[str], ground: Ground, rng: random.Random, figures: ChaosFigures
+    ) -> None:
+        self._scene, self._ground, self._rng, self._figures = scene, ground, rng, figures
+        self._run = ground.place / "disk" / scene.name
+        self._ledger = audit.Ledger(self._run)
+        self._queue = list(plan)
+        self._pace = HURRY * scene.episodes / max(1, len(plan))
+        self._seen: set[object] = set()  # every episode and row of metrics that ever was
+        self._injected_at = 0  # how many had been seen at the last fault
+        self._quiet_until = 0.0
+        self._pending: list[str] = []  # faults after which nothing has been seen yet
+        self._damaged: list[_Damaged] = []  # before this sitting
+        self._strike: str | None = None  # the damage that the run was killed for
+        self._ordered: tuple[str, float] | None = None
+        self._full_since: float | None = None
+        self._sittings = self._faults = 0
+        self._began = time.monotonic()
+
+    # --- the storm ---
+
+    def weather(self) -> bool:
+        """Sitting after sitting until the run is done; False when it cannot go on."""
+        stuck = 0
+        while stuck < STUCK:
+            before = len(self._seen), self._faults
+            life = self._sit([*self._scene.words, "--run", str(self._run)])
+            ours = self._attend(life)
+            self._close(life)
+            if life.code == 0:
+                self._settle()
+                return True
+            if not ours:
+                self._account(life)
+            self._damage_files()
+            stuck = 0 if before != (len(self._seen), self._faults) else stuck + 1
+        self._figures.find("hangs", [f"hang: {self._scene.name}: {STUCK} sittings in a row got nowhere"])
+        self._fail(self._pending)
+        return False
+
+    def _sit(self, words: Sequence[str]) -> Life:
+        self._sittings += 1
+        self._figures.sittings += 1
+        log = self._ground.place / f"{self._scene.name}-{self._sittings:03d}.txt"
+        return Life(self._ground.nursery, words, log)
+
+    def _attend(self, life: Life) -> bool:
+        """Until it ends. True: we killed it."""
+        signs, beat, killed = -1, time.monotonic(), False
+        while life.code is None:
+            life.watch()
+            self._look()
+            now, before = time.monotonic(), signs
+            signs = len(self._seen) + life.log.stat().st_size + _files_in(self._run)
+            if signs != before or life.asleep:
+                beat = now
+            elif now - beat > self._ground.patience_s * _crowd():
+                self._figures.find(
+                    "hangs", [f"hang: {self._scene.name}, after {', '.join(self._pending) or 'nothing'}"]
+                )
+                self._fail(self._pending)
+                life.kill()
+                return True
+            killed = self._maybe_inject(life)
+            if killed:
+                return True
+            time.sleep(LOOK_S)
+        return killed
+
+    def _look(self) -> None:
+        for path in self._run.rglob("metrics.jsonl"):
+            self._seen |= {line for line in path.read_bytes().splitlines() if line.endswith(b"}")}
+        for path, stored in audit.trajectories(self._run):
+            self._seen |= {(path, one.identity) for one in stored}
+        if time.monotonic() < self._quiet_until:  # what ends now was nearly done before the fault
+            self._injected_at = len(self._seen)
+
+    def _maybe_inject(self, life: Life) -> bool:
+        """True: the run was killed for it."""
+        if self._ordered is not None:
+            self._await_order(life)
+        elif self._full_since is not None:
+            if time.monotonic() - self._full_since > FULL_S:
+                self._full_since = None
+                self._ground.disk.empty(life)
+        elif len(self._seen) > self._injected_at:
+            kind = self._next(life)
+            if kind is not None:
+                return self._inject(kind, life)
+        return False
+
+    def _next(self, life: Life) -> str | None:
+        """The first of the queue that can be had now. Demonstrations are not waited for: their time is short."""
+        ready = [kind for kind in self._queue if kind not in DAMAGE or find_target(self._run, _what(kind))]
+        hurried = next((kind for kind in ready if _what(kind) == "demos"), None)
+        if hurried is not None:
+            return hurried
+        is_due = len(self._seen) >= self._faults * self._pace
+        return ready[0] if ready and is_due else None
+
+    def _inject(self, kind: str, life: Life) -> bool:
+        if kind in ORDERED:
+            self._queue.remove(kind)
+            ORDERED[kind](life, self._rng)
+            self._ordered = kind, time.monotonic()
+            return False
+        self._settle()  # whatever was before has been outlived: something was stored since
+        if kind in DAMAGE:
+            life.kill()
+            self._strike = kind
+            return True
+        if kind == "run-kill":
+            life.kill()
+        elif kind == DISK:
+            self._ground.disk.fill(life)
+            self._full_since = time.monotonic()
+        elif not LIVE[kind](life, self._rng):
+            self._queue.remove(kind)
+            self._queue.append(kind)  # nothing to strike at; later
+            return False
+        self._queue.remove(kind)
+        self._note(kind)
+        return kind == "run-kill"
+
+    def _await_order(self, life: Life) -> None:
+        assert self._ordered is not None
+        kind, since = self._ordered
+        if not (life.control / kind).exists():
+            self._settle()
+            self._note(kind)
+            self._ordered = None
+        elif time.monotonic() - since > ORDER_S:
+            (life.control / kind).unlink(missing_ok=True)
+            self._queue.append(kind)
+            self._ordered = None
+
+    def _damage_files(self) -> None:
+        """Between two sittings: the file that was chosen, if one was, and a few more, each once."""
+        first, self._strike, self._damaged = self._strike, None, []
+        struck: set[Path] = set()
+        others = [kind for kind in self._queue if kind in DAMAGE and kind != first]
+        for kind in [first, *others] if first else ():
+            path = find_target(self._run, _what(kind))
+            if path is None or path in struck or len(struck) == AT_ONCE:
+                continue
+            struck.add(path)
+            before, stored = path.read_bytes(), read_stored(path)
+            lost = damage(path, kind.rpartition("-")[2], self._rng)
+            self._ledger.spoil(path, stored, *lost)
+            if path.name == "metrics.jsonl":
+                self._ledger.metrics_damaged.add(path)
+            self._damaged.append(_Damaged(kind, path, before))
+            self._queue.remove(kind)
+            self._note(kind)
+
+    # --- what became of the faults ---
+
+    def _note(self, kind: str) -> None:
+        self._faults += 1
+        self._injected_at = len(self._seen)
+        self._quiet_until = time.monotonic() + SETTLE_S
+        self._figures.count(kind, "injected")
+        self._pending.append(kind)
+        self._say(kind)
+
+    def _settle(self) -> None:
+        for kind in self._pending:
+            self._figures.count(kind, "survived")
+        self._pending = []
+
+    def _fail(self, kinds: Sequence[str]) -> None:
+        self._pending = [kind for kind in self._pending if kind not in kinds]
+
+    def _close(self, life: Life) -> None:
+        """After a sitting: nothing may be left running, and nothing stored may be gone."""
+        self._look()
+        if self._ordered is not None:
+            kind, _ = self._ordered
+            (life.control / kind).unlink(missing_ok=True)
+            self._queue.append(kind)
+            self._ordered = None
+        self._full_since = None
+        self._ground.disk.empty(life)
+        self._figures.find("orphans", [f"orphan: {self._scene.name}: {one}" for one in life.orphans()])
+        self._figures.find("lost_episodes", self._ledger.lost())
+        self._ledger.note()
+
+    def _account(self, life: Life) -> None:
+        """It ended by itself, and not well: who is to blame, and how to go on as the user would."""
+        said = life.last_words
+        if DISK in self._pending and not life.broke:
+            return  # it said so and ended, as it should
+        named = [one for one in self._damaged if one.kind in self._pending and _names(life, one.path)]
+        blamed = [one.kind for one in named] or list(self._pending)
+        refused_well = {one.kind for one in named if _what(one.kind) == "config" and not life.broke}
+        for kind in refused_well:
+            self._figures.count(kind, "survived")
+        why = f"{self._scene.name}: ended with {life.code} after {', '.join(blamed) or 'nothing'}: {said[:300]}"
+        if set(blamed) - refused_well or not blamed:
+            self._figures.findings.append(f"not survived: {why}")
+        self._say(why)
+        self._fail(blamed)
+        for one in named:
+            self._mend(one)
+        if not named:  # nobody knows which: all of them from the backup
+            for one in self._damaged:
+                one.path.parent.mkdir(parents=True, exist_ok=True)
+                one.path.write_bytes(one.before)
+
+    def _mend(self, one: _Damaged) -> None:
+        """As the message asks: a checkpoint is deleted, a file is moved away; options can only be written again."""
+        if _what(one.kind) in ("weights", "optimizer", "progress"):
+            shutil.rmtree(one.path.parent, ignore_errors=True)
+        elif _what(one.kind) in ("config", "model"):
+            one.path.write_bytes(one.before)
+        else:
+            one.path.unlink(missing_ok=True)
+
+    # --- the audit ---
+
+    def audit(self) -> None:
+        figures = self._figures
+        stored = [one for _, some in audit.trajectories(self._run) for one in some]
+        figures.episodes += len(stored)
+        figures.find("wrong_denominators", audit.wrong_denominators(self._run, self._ledger))
+        words = self._scene.replay_words
+        figures.find("false_rewards", audit.false_rewards(self._run, words, self._call, self._ground.place))
+        if self._scene.trains:
+            stormy = self._run.with_name("stormy")
+            audit.undisturbed(self._run, stormy, self._ledger)
+            self._call([*self._scene.words, "--run", str(self._run)])
+            figures.find("differs_after_resume", audit.different_weights(self._run, stormy))
+
+    def _call(self, words: Sequence[str]) -> str:
+        """Undisturbed; bounded by the same patience."""
+        life = self._sit(words)
+        deadline = time.monotonic() + 5 * self._ground.patience_s * _crowd()
+        while life.code is None and time.monotonic() < deadline:
+            life.watch()
+            time.sleep(LOOK_S)
+        if life.code is None:
+            self._figures.find("hangs", [f"hang: {self._scene.name}: {words[0]}, undisturbed"])
+            life.kill()
+        life.orphans()
+        self._say(f"{words[0]} ended with {life.code}: {life.last_words[:100]}")
+        return life.log.read_text(errors="replace")
+
+    def _say(self, text: str) -> None:
+        line = f"{time.monotonic() - self._began:6.1f} s  {self._scene.name}, sitting {self._sittings}: {text}"
+        with open(self._ground.place / "journal.txt", "a") as journal:
+            journal.write(line + "\n")
+        if not self._ground.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+
+def _what(kind: str) -> str:
+    return kind.rpartition("-")[0]
+
+
+def _crowd() -> float:
+    """How much longer everything takes because others want the cores, too."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def _files_in(run: Path) -> int:
+    return sum(1 for _ in run.rglob("*"))
+
+
+def _names(life: Life, path: Path) -> bool:
+    """The file, or the folder that stands or falls with it."""
+    text = life.log.read_text(errors="replace").replace("\n", " ")
+    return str(path) in text or f"{path.parent} " in text
+
+
+def told(figures: ChaosFigures) -> str:
+    return json.dumps({name: getattr(figures, name) for name in ChaosFigures.__dataclass_fields__})
