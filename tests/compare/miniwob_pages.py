@@ -14,9 +14,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from miniwob_look import fault_of
+from rollouts import opened
 
+from clickgrad.backends.venues import open_venue
 from clickgrad.config import load_config
-from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.venue import Venue
 from clickgrad.tasks import load_tasks
 from clickgrad.types import Task
@@ -37,7 +38,7 @@ async def faults(venue: Venue, tasks: list[Task]) -> list[str]:
 def main() -> None:
     tasks = list({task.template: task for task in load_tasks("miniwob", "test")}.values())
     config = load_config(None, ["tasks.suite=miniwob"], "prove")
-    with asyncio.Runner() as runner, open_venue(config, runner) as venue:
+    with asyncio.Runner() as runner, opened(runner, open_venue(config)) as venue:
         found = runner.run(faults(venue, tasks))
     for task, fault in zip(tasks, found, strict=True):
         if fault:

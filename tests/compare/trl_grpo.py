@@ -31,6 +31,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from clickgrad.learn.logprobs import collate, reply_logprobs
 from clickgrad.learn.losses import grpo_loss
+from clickgrad.learn.spec import UpdateOptions
 from clickgrad.policy.attention import use_our_attention
 from clickgrad.types import Sample
 
@@ -73,7 +74,9 @@ def ours(model: Any, reference: Any, samples: Sequence[Sample], beta: float) -> 
     batch = collate(samples, "comb")
     with torch.no_grad():
         scored = reply_logprobs(reference, batch)[0]
-    terms = grpo_loss(reply_logprobs(model, batch)[0], scored if beta else None, batch, 0.2, beta)
+    terms = grpo_loss(
+        reply_logprobs(model, batch)[0], batch, UpdateOptions(0.0, clip=0.2, kl_beta=beta), scored if beta else None
+    )
     terms.loss.backward()
     return float(terms.loss), torch.cat([one.grad.flatten() for one in model.parameters()])
 

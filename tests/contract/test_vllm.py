@@ -24,12 +24,12 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from tiny import make_task
 from vllm_twins import FakeVllm, Reply, answer, choice, model_folder, served_model, serving, shared_server, start_server
 
+from clickgrad.backends.engines import start_server as start_server_of_run
+from clickgrad.backends.policies import open_policy
 from clickgrad.config import load_config
 from clickgrad.errors import PolicyError, TokenLimit, UserError
 from clickgrad.policy.vllm_engine import Kind, Push, VllmEngine
 from clickgrad.policy.vllm_server import VllmServer
-from clickgrad.recipes.sampling import start_server as start_server_of_run
-from clickgrad.recipes.wiring import open_policy
 from clickgrad.types import Completion, Finish, Observation, Prompt, Sampling
 
 pytestmark = pytest.mark.anyio

@@ -14,8 +14,8 @@ from clickgrad.learn.checkpoint import step_folder
 from clickgrad.learn.logprobs import collate, reply_logprobs
 from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import load_model
-from clickgrad.recipes.run_folder import CHECKPOINTS, TRAJECTORIES
 from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.run_layout import CHECKPOINTS, TRAJECTORIES
 from clickgrad.types import Trajectory
 
 SMALL = ["lora.rank=0", "reinforce.lr=2e-3", "reinforce.groups=2", "reinforce.group_size=8", "reinforce.keep=100"]

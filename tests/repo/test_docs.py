@@ -12,7 +12,7 @@ from documents import DOCS, DOCUMENTS, ROOT, anchors, commands, links, prose, sp
 
 from clickgrad.cli import build_parser
 from clickgrad.config import Config, load_config
-from clickgrad.tasks.suites import is_own_site, is_webarena
+from clickgrad.tasks.suites import parse_suite
 
 OTHERS = ("git", "cd", "pip", "export", "python", "zstd")
 SUITES = ("pocket", "pocket-unseen", "miniwob")
@@ -62,7 +62,7 @@ def assert_is_understood(words: list[str]) -> None:
         return
     command = " ".join(words[: 2 if words[0] == "study" else 1])
     suite = load_config(options.config, options.set, command).tasks.suite
-    assert suite in SUITES or is_webarena(suite) or is_own_site(str(ROOT / suite)), words
+    parse_suite(suite if suite in SUITES or suite.startswith("webarena") else str(ROOT / suite))
 
 
 @each_document

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,19 +17,19 @@ import torch
 from tiny import FakeVenue, make_task, make_trajectory, make_turn, save, tiny_model, tiny_tokenizer
 
 from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.engines import open_engine
+from clickgrad.backends.learners import build_learner, reinforce_spec
+from clickgrad.backends.local import LocalTrainingPlayers
 from clickgrad.browser import FakeElement, FakePage
 from clickgrad.browser.fake import FakeSession
 from clickgrad.config import load_config
-from clickgrad.learn.crew import ALONE
+from clickgrad.learn.ranks import ALONE
 from clickgrad.learn.samples import clone_samples
 from clickgrad.learn.step import clone_step, make_optimizer
-from clickgrad.recipes.parts import Rollouts
-from clickgrad.recipes.reinforce import reinforce_learner
-from clickgrad.recipes.run_folder import METRICS
-from clickgrad.recipes.sampling import open_sampler
-from clickgrad.recipes.training import Apprentice
-from clickgrad.recipes.wiring import make_agent, prompt_builder
-from clickgrad.rollout.scheduler import player
+from clickgrad.recipes.progress import resume
+from clickgrad.recipes.reinforce import make_algorithm, reinforce_learner
+from clickgrad.run_layout import METRICS
 from clickgrad.types import Task, UrlCheck
 
 SHOPS = {
@@ -93,21 +92,19 @@ def train(start: Path, run: Path, *options: str) -> list[dict[str, Any]]:
     common = ["agent.max_turns=2", "agent.max_new_tokens=16", "rollout.concurrency=64", "reinforce.groups=4"]
     common += ["reinforce.group_size=16", "reinforce.max_refills=2", "reinforce.kl_beta=0.01", "model.device=cpu"]
     config = load_config(None, [*common, *options], "reinforce")
-    reinforce = config.reinforce
-    learner = Apprentice(
-        config, str(start), with_reference=True, separate_sampler=reinforce.max_staleness > 0, samples_here=True
-    ).build(ALONE)
+    learner = build_learner(replace(reinforce_spec(config, str(start)), with_reference=True), ALONE)
+    algorithm = make_algorithm(config, TASKS)
 
-    @contextmanager
-    def open_rollouts(runner: asyncio.Runner) -> Iterator[Rollouts]:
-        with open_sampler(config, learner, "tiny", run) as engine:
+    async def learn() -> None:
+        with open_engine(config, learner, run) as engine:
             builder = prompt_builder(config, learner.tokenizer)
-            agent = make_agent(config, engine, builder, reinforce.temperature, run)
-            yield Rollouts(engine, player(agent, FakeVenue(SITE)))
+            agent = make_agent(config, engine, builder, config.reinforce.temperature, run)
+            players = LocalTrainingPlayers(agent, FakeVenue(SITE), engine, learner)
+            await reinforce_learner(config, run, algorithm, learner, players, resume(run, learner))
 
     threads = torch.get_num_threads()
     try:
-        reinforce_learner(config, TASKS, learner, open_rollouts, run)
+        asyncio.run(learn())
     finally:
         torch.set_num_threads(threads)
     return [json.loads(line) for line in (run / METRICS).read_text().splitlines()]

@@ -11,11 +11,11 @@ from typing import Any
 from tiny import FakeVenue
 
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.browser import FakePage
 from clickgrad.backends.ray.engine import HostedEngine
+from clickgrad.backends.ray.worker import Stage
+from clickgrad.browser import FakePage
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.stage import Stage
 from clickgrad.rollout.venue import Visit
 from clickgrad.types import Task
 
@@ -38,8 +38,8 @@ class HangingVenue(FakeVenue):
             yield visit
 
 
-@contextmanager
-def hanging_stage(folder: Path, runner: asyncio.Runner) -> Iterator[Stage]:
+@asynccontextmanager
+async def hanging_stage(folder: Path) -> AsyncIterator[Stage]:
     agent = Agent(FixedPolicy("fixed", ['exit(message="yes")']), PromptBuilder(None, "plain"), Limits(3, 32))
     yield Stage(HangingVenue(folder), lambda _: agent)
 

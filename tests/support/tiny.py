@@ -10,14 +10,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.bench.chaos_model import tiny_model as tiny_model
+from clickgrad.bench.chaos_model import tiny_tokenizer as tiny_tokenizer
 from clickgrad.browser import FakeBrowser, FakePage
+from clickgrad.learn.learner import LocalLearner
 from clickgrad.learn.samples import clone_samples
+from clickgrad.learn.spec import LearnerSpec, Lora
 from clickgrad.learn.step import clone_step, make_optimizer
 from clickgrad.policy.models import LoadedModel
-from clickgrad.recipes.bench.chaos_model import tiny_model as tiny_model
-from clickgrad.recipes.bench.chaos_model import tiny_tokenizer as tiny_tokenizer
 from clickgrad.rollout.venue import Visit
 from clickgrad.types import (
     AnswerCheck,
@@ -35,6 +38,11 @@ from clickgrad.types import (
 )
 
 TEACHING_STEPS = 250  # leaves less than one reply in a hundred outside the grammar
+
+
+def new_learner(loaded: LoadedModel, rank: int = 0, layers: int = 0, **spec: Any) -> LocalLearner:
+    """In this process, from a model at hand. `rank` and `layers` are of LoRA."""
+    return LocalLearner(loaded, LearnerSpec(lora=Lora(rank, 8, layers), **spec))
 
 
 def make_task(name: str = "task", intent: str = "Choose.", answer: str = "yes", url: str = "http://toy/") -> Task:

@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager
 import psutil
 import pytest
 from loopback import Answer, Loopback, SiteVenue, serve, until
+from rollouts import fill_slots, player
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import Browser, find_chromium
 from clickgrad.errors import BrowserError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.rollout.scheduler import Slot
 from clickgrad.types import Click, Completion, End, PageCheck, Prompt, Sampling, Task, Trajectory
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(find_chromium() is None, reason="no Chromium on this machine")]

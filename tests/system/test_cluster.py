@@ -17,6 +17,7 @@ import psutil
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from rollouts import fill_slots
 from stages import hanging_stage, noting_engine
 from tiny import make_task
 
@@ -28,9 +29,10 @@ from clickgrad.backends.ray.fleet import Fleet, FleetOptions
 from clickgrad.backends.ray.worker import Worker
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError
+from clickgrad.policy.spec import Scripted, TorchModel
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.reinforce import reinforce
-from clickgrad.rollout.scheduler import Slot, fill_slots
+from clickgrad.rollout.scheduler import Slot
 from clickgrad.rollout.store import TrajectoryFile
 
 GROUPS, SIZE, STEPS = 2, 4, 3
@@ -161,7 +163,7 @@ def test_nodes_are_lost_in_a_rollout_and_in_an_update_and_the_weights_are_those_
         repeat(lambda: nodes.kill("ray::Worker.play")),
         repeat(lambda: len(stored(run, 2)) >= EPISODES and nodes.kill("ray::RayTrainWorker")),
     ]
-    model = reinforce(configured(coin, nodes, more={"cluster.workers": 2}), str(coin / "model"), run)
+    model = asyncio.run(reinforce(configured(coin, nodes, more={"cluster.workers": 2}), str(coin / "model"), run))
     for watch in watches:
         watch.join(10)
         assert not watch.is_alive()
@@ -186,13 +188,14 @@ def test_nodes_are_lost_in_a_rollout_and_in_an_update_and_the_weights_are_those_
     assert not alive
 
     shutil.copytree(run / "trajectories", tmp_path / "alone" / "trajectories")
-    alone = reinforce(configured(coin, None), str(coin / "model"), tmp_path / "alone")
+    alone = asyncio.run(reinforce(configured(coin, None), str(coin / "model"), tmp_path / "alone"))
     assert (alone / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
 
 
 def test_an_evaluation_on_a_cluster_counts_every_task_once(coin: Path, tmp_path: Path, nodes: Nodes) -> None:
     nodes.add(cpus=2)
-    report = evaluate(configured(coin, nodes, "evaluate"), str(coin / "model"), tmp_path / "evaluated")
+    policy = TorchModel.of(str(coin / "model"))
+    report = asyncio.run(evaluate(configured(coin, nodes, "evaluate"), policy, tmp_path / "evaluated"))
     assert report.success.n == 4
     assert report.success.infra_failed == 0
 
@@ -239,7 +242,7 @@ def test_a_worker_that_hangs_is_replaced_and_a_lost_engine_gets_the_newest_weigh
 
         places = room_for([{"CPU": 1.0}], {}, wait_s=30)
         engines = Engines(partial(noting_engine, tmp_path), "fixed", places, [0], events, lambda: ray.put("new"))
-        engines.swap_weights(lambda: None, 1)
+        engines.push(1)
         ray.kill(engines.home("any"))
         engines.mend()
         assert (tmp_path / "taken").read_text() == "new 1\nnew 1\n"
@@ -251,4 +254,4 @@ def test_a_stage_that_cannot_open_is_told_with_its_reason(coin: Path, tmp_path: 
     nodes.add(cpus=2)
     config = configured(coin, nodes, "evaluate", {"tasks.suite": "webarena"})
     with pytest.raises((UserError, InfraError), match="WA_"):
-        evaluate(config, "scripted:noop", tmp_path / "none")
+        asyncio.run(evaluate(config, Scripted("noop"), tmp_path / "none"))

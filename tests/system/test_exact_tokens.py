@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from rollouts import fill_slots, opened, player
 
+from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.tasks import chosen_tasks
+from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config, load_config
 from clickgrad.learn.logprobs import Layout, collate, reply_logprobs
 from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.torch_engine import TorchEngine
-from clickgrad.recipes.wiring import chosen_tasks, make_agent, open_venue, prompt_builder
-from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.rollout.scheduler import Slot
 from clickgrad.tasks.suites import load_tasks
 from clickgrad.types import Completion, Observation, Sampling, Trajectory
 
@@ -42,7 +45,7 @@ def test_sampler_logprobs_equal_recomputed_ones(
     tasks = chosen_tasks(config, "test")[:2]
     slots = [Slot(f"{task.id}/{member}", task, 0) for task in tasks for member in range(2)]
     ended: list[Trajectory] = []
-    with asyncio.Runner() as runner, open_venue(config, runner) as venue:
+    with asyncio.Runner() as runner, opened(runner, open_venue(config)) as venue:
         runner.run(fill_slots(slots, player(agent, venue), concurrency=4, retries=0, stored={}, on_end=ended.append))
     engine.close()
     assert all(trajectory.error is None for trajectory in ended)

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from commands import call
 from miniwob_look import fault_of
+from rollouts import opened
 
+from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config, load_config
-from clickgrad.tools.prove import prove_tasks
-from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue
 from clickgrad.tasks import load_tasks
+from clickgrad.tools.prove import prove_tasks
 from clickgrad.types import Click, End, Observation, Task
 
 # One of each kind; tests/compare/miniwob_pages.py looks at all 130.
@@ -37,7 +38,7 @@ def test_pages_of_every_kind_start_and_can_be_seen_and_acted_on(config: Config) 
     async def faults(venue: Venue) -> dict[str, str]:
         return {task.template: await fault_of(venue, task) for task in tasks}
 
-    with asyncio.Runner() as runner, open_venue(config, runner) as venue:
+    with asyncio.Runner() as runner, opened(runner, open_venue(config)) as venue:
         assert runner.run(faults(venue)) == dict.fromkeys(KINDS, "")
 
 
@@ -55,14 +56,14 @@ def test_the_page_says_what_to_do_by_its_seed_and_its_first_end_is_the_reward(co
             assert (await visit.evidence(None)).page_reward == -1.0
             return visit.task.intent, page
 
-    with asyncio.Runner() as runner, open_venue(config, runner) as venue:
+    with asyncio.Runner() as runner, opened(runner, open_venue(config)) as venue:
         seen = [runner.run(first_page(venue, task)) for task in (same, same, other)]
     assert seen[0] == seen[1] != seen[2]
     assert seen[0][0] in seen[0][1].lines
 
 
 def test_scripts_earn_the_full_reward_and_doing_nothing_earns_none(config: Config) -> None:
-    proof = prove_tasks(config, [DEMOS[page] for page in SCRIPTED], quiet=True)
+    proof = asyncio.run(prove_tasks(config, [DEMOS[page] for page in SCRIPTED], quiet=True))
     assert proof.faults == ()
     assert proof.judged > 4 * len(SCRIPTED)
 

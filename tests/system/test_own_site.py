@@ -19,16 +19,17 @@ import psutil
 import pytest
 from commands import call, run
 from documents import DOCS, blocks
+from rollouts import fill_slots, opened, player
 
 from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.backends.venues import open_venue
 from clickgrad.codec import to_plain
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.gym import ClickgradEnv
 from clickgrad.policy.scripted import ExpertPolicy, FixedPolicy
-from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.episode import Agent, Limits, run_episode
-from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.rollout.scheduler import Slot
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue
 from clickgrad.tasks import load_tasks
@@ -53,7 +54,7 @@ def adopt(tmp_path: Path, **files: str) -> Path:
 
 def visit(folder: Path, work: Callable[[Venue], object]) -> None:
     config = load_config(None, [f"tasks.suite={folder}"], "evaluate")
-    with asyncio.Runner() as runner, open_venue(config, runner) as venue:
+    with asyncio.Runner() as runner, opened(runner, open_venue(config)) as venue:
         runner.run(work(venue))  # type: ignore[arg-type]
 
 

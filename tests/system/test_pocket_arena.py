@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from commands import call, run
+from rollouts import opened
 
+from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config, load_config
-from clickgrad.tools.prove import prove_tasks
-from clickgrad.recipes.wiring import open_venue
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.tasks import load_tasks
 from clickgrad.tasks.pocket import TEMPLATES
+from clickgrad.tools.prove import prove_tasks
 from clickgrad.types import Click, Type
 
 FEW = [
@@ -36,7 +37,7 @@ def test_a_task_of_every_template_is_solvable_and_its_checks_hold(config: Config
     every = [*load_tasks("pocket", "train"), *load_tasks("pocket-unseen", "test")]
     chosen = list({task.template: task for task in every}.values())
     assert len(chosen) == len(TEMPLATES)
-    proof = prove_tasks(config, chosen, quiet=True)
+    proof = asyncio.run(prove_tasks(config, chosen, quiet=True))
     assert proof.faults == ()
     assert proof.judged > 6 * len(chosen)
 
@@ -96,7 +97,7 @@ def test_sixty_four_episodes_change_the_same_rows_at_once_and_see_only_their_own
         gate = asyncio.Semaphore(16)
         return list(await asyncio.gather(*(shop(number % 9 + 1, venue, gate) for number in range(64))))
 
-    with asyncio.Runner() as runner, open_venue(config, runner) as venue:
+    with asyncio.Runner() as runner, opened(runner, open_venue(config)) as venue:
         ends = runner.run(all_of_them(venue))
     for number, (text, changes) in enumerate(ends):
         (change,) = changes

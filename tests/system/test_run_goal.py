@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -13,8 +14,9 @@ from commands import call, run
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.tools.run_goal import run_goal
+from clickgrad.policy.spec import parse_policy
 from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.tools.run_goal import run_goal
 from clickgrad.types import End, Outcome
 
 GO_ON = 'do(action="Click", element="0")'
@@ -55,7 +57,8 @@ def test_a_goal_is_run_told_and_kept(site: str, tmp_path: Path) -> None:
         "the agent stopped with '42'; 2 turns in runs/run/run.jsonl.zst",
     ]
     out = tmp_path / "runs" / "run" / "run.jsonl.zst"
-    run_goal(Config(), "Find the secret.", site, f"scripted:{tmp_path}/replies.txt", [], out)
+    policy = parse_policy(f"scripted:{tmp_path}/replies.txt")
+    asyncio.run(run_goal(Config(), "Find the secret.", site, policy, [], out))
     kept = TrajectoryFile(out).read()
     assert [trajectory.episode for trajectory in kept] == ["goal-001", "goal-002"]
     assert (kept[1].end, kept[1].answer, kept[1].reward) == (End.STOPPED, "42", None)
@@ -87,7 +90,7 @@ def test_a_mistake_is_told_in_one_line(
     tmp_path: Path, goal: str, url: str, allow: list[str], policy: str, part: str
 ) -> None:
     with pytest.raises(UserError) as raised:
-        run_goal(Config(), goal, url, policy, allow, tmp_path / "out.jsonl.zst")
+        asyncio.run(run_goal(Config(), goal, url, parse_policy(policy), allow, tmp_path / "out.jsonl.zst"))
     assert part in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -95,9 +98,8 @@ def test_a_mistake_is_told_in_one_line(
 def test_a_folder_of_replies_without_any_is_told(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     with pytest.raises(UserError, match="write one reply a line"):
-        run_goal(
-            Config(), "x", "http://127.0.0.1:8000/", f"scripted:{tmp_path}/empty.txt", [], tmp_path / "out.jsonl.zst"
-        )
+        policy = parse_policy(f"scripted:{tmp_path}/empty.txt")
+        asyncio.run(run_goal(Config(), "x", "http://127.0.0.1:8000/", policy, [], tmp_path / "out.jsonl.zst"))
 
 
 def test_the_plan_of_a_run_speaks_of_no_tasks(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tiny import make_trajectory, make_turn, save, tiny_model, tiny_tokenizer
 
 from clickgrad.cli import main
 from clickgrad.codec import to_plain
-from clickgrad.learn.crew import ALONE, Crew
+from clickgrad.learn.ranks import ALONE, Ranks
 from clickgrad.policy.models import load_model
 from clickgrad.report.metrics import Metrics
 from clickgrad.rollout.store import TrajectoryFile
@@ -38,8 +38,8 @@ def make_samples(count: int) -> list[Sample]:
 
 
 def test_the_example_of_the_docstring() -> None:
-    assert Crew(0, 2).share("abc") == [(0, "a", 2.0), (2, "c", 2.0)]
-    assert Crew(1, 2).share("abc") == [(1, "b", 2.0), (3, "a", 0.0)]
+    assert Ranks(0, 2).share("abc") == [(0, "a", 2.0), (2, "c", 2.0)]
+    assert Ranks(1, 2).share("abc") == [(1, "b", 2.0), (3, "a", 0.0)]
     assert ALONE.share("abc") == [(0, "a", 1.0), (1, "b", 1.0), (2, "c", 1.0)]
 
 
@@ -81,7 +81,7 @@ def test_two_processes_equal_one(tmp_path: Path, together: Path, case: str) -> N
         assert torch.equal(result["resumed"][name], value), name
 
     learner.load(target / "step-0002")  # what several wrote, one process can go on from
-    learner.reinforce(samples, OPTIONS)
+    learner.update(samples, OPTIONS)
     assert_close(weights(learner), result["trained"])
     exported = load_model(str(target / "exported"))
     assert_close(dict(exported.model.named_parameters()), result["trained"])
@@ -89,7 +89,7 @@ def test_two_processes_equal_one(tmp_path: Path, together: Path, case: str) -> N
     assert (target / "pushed" / pushed).stat().st_size == (tmp_path / "alone" / "pushed" / pushed).stat().st_size
 
 
-def test_a_process_of_a_crew_ends_without_the_teardown_in_which_gloo_aborts(together: Path) -> None:
+def test_a_rank_ends_without_the_teardown_in_which_gloo_aborts(together: Path) -> None:
     assert not (together / "teardown").exists()
 
 

@@ -49,12 +49,12 @@ class MGrpo:
 
     def samples(self, step: int, groups: Sequence[Group]) -> tuple[Sample, ...]:
         kept = [group for group in groups if self.has_contrast(group)]
-        fresh = [self._fresh(group, step - 1) for group in kept]
+        fresh = [self.fresh(group, step - 1) for group in kept]
         if self.shuffle_rewards:
             fresh = [shuffled_rewards(group, f"{self.tasks.seed}/{step}/{place}") for place, group in enumerate(fresh)]
         return grpo_samples(fresh, self.normalizer, self.max_turns)
 
-    def _fresh(self, group: Group, version: int) -> list[Trajectory]:
+    def fresh(self, group: Group, version: int) -> list[Trajectory]:
         """Without members one of whose tokens came from too old a policy.
 
         Sampling never runs further ahead than that; episodes found in the folder of a run that was allowed more may be.

@@ -21,7 +21,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import clickgrad
-from clickgrad.errors import UserError
 from clickgrad.bench import chaos_audit as audit
 from clickgrad.bench.chaos_faults import (
     DAMAGE,
@@ -37,6 +36,7 @@ from clickgrad.bench.chaos_faults import (
 from clickgrad.bench.chaos_files import damage, find_target, read_stored
 from clickgrad.bench.chaos_life import Life, Nursery
 from clickgrad.bench.chaos_scenes import Scene, make_scenes
+from clickgrad.errors import UserError
 
 LOOK_S = 0.1
 FAULTS_PER_EPISODE = 0.33

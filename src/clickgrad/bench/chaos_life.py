@@ -15,8 +15,8 @@ from pathlib import Path
 
 import psutil
 
-from clickgrad.errors import UserError
 from clickgrad.bench import chaos_child
+from clickgrad.errors import UserError
 
 GRACE_S = 20.0  # for what a killed run had started to notice it and to end
 

@@ -32,12 +32,12 @@ from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_folder import open_run
 from clickgrad.run_layout import CHECKPOINTS, METRICS, MODEL, step_trajectories
-from clickgrad.types import Turn
+from clickgrad.types import Task, Turn
 
 
 async def reinforce(config: Config, start: str, run: Path) -> Path:
     """Returns the folder of the trained model, a plain transformers folder. `start` is the model RL starts from."""
-    algorithm = make_algorithm(config)
+    algorithm = make_algorithm(config, training_tasks(config))
     with open_run(run, config, "reinforce", start):
         if is_finished(run, config.reinforce.steps):
             return run / MODEL
@@ -51,10 +51,10 @@ async def reinforce(config: Config, start: str, run: Path) -> Path:
         return run / MODEL
 
 
-def make_algorithm(config: Config) -> Algorithm:
+def make_algorithm(config: Config, tasks: Sequence[Task]) -> Algorithm:
     options = config.reinforce
     return MGrpo(
-        TaskSequence(training_tasks(config), config.seed, options.curriculum),
+        TaskSequence(tasks, config.seed, options.curriculum),
         options.groups,
         options.group_size,
         options.max_refills,

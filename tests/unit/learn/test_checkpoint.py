@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 from full_disk import small_disk
-from tiny import tiny_model, tiny_tokenizer
+from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.step import clone_step, make_optimizer
-from clickgrad.learn.trainee import Trainee
 from clickgrad.types import Sample
 
 SAMPLES = [Sample((7, 8, 9, 10), 2, (0.0, 0.0), 1.0, 1.0), Sample((3, 4, 5), 1, (0.0,), 1.0, 1.0)]
@@ -28,23 +26,22 @@ class Training:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.trainee = Trainee(tiny_model(tiny_tokenizer(["some text"])), 0, 8, seed=0, with_reference=False)
-        self.optimizer = make_optimizer(self.trainee.model, 1e-2)
+        self.learner = new_learner(tiny_model(tiny_tokenizer(["some text"])))
 
     def learn(self, first: int, last: int, scores: dict[int, float] | None = None, keep: int = 9) -> None:
         for step in range(first, last + 1):
-            clone_step(self.trainee.model, self.optimizer, SAMPLES, 1e-2, 1000)
+            self.learner.clone(SAMPLES, 1e-2, 1000, "comb")
             progress = Progress(step=step, episodes=7 * step, records={"task": (1, step)}, held_out=(0.5,))
-            checkpoint.save(self.root, progress, self.trainee, self.optimizer, keep, (scores or {}).get(step))
+            self.learner.save(self.root, progress, keep, (scores or {}).get(step))
 
     def resume(self, need_all: bool = False) -> tuple[int, list[str]]:
         told: list[str] = []
         checkpoint.set_aside_damaged(self.root, told.append, need_all)
         saved = checkpoint.latest(self.root)
-        return checkpoint.load(saved, self.trainee, self.optimizer).step if saved else 0, told
+        return self.learner.load(saved).step if saved else 0, told
 
     def weights(self) -> dict[str, torch.Tensor]:
-        return {name: value.clone() for name, value in self.trainee.weights().items()}
+        return {name: value.clone() for name, value in self.learner.weights().items()}
 
 
 def flip(path: Path, bit: int) -> None:

@@ -8,13 +8,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import tiny_model, tiny_tokenizer
+from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.learn import comb as comb_module
 from clickgrad.learn.comb import Block, pack
 from clickgrad.learn.logprobs import collate, micro_batches, reply_logprobs
-from clickgrad.learn.step import grpo_step, make_optimizer
-from clickgrad.learn.trainee import Trainee
+from clickgrad.learn.spec import UpdateOptions
 from clickgrad.policy.models import LoadedModel
 from clickgrad.types import Sample
 
@@ -108,25 +107,14 @@ def test_gradients_equal_those_of_the_rows_whatever_the_micro_batches_and_the_or
     loaded: LoadedModel, lora_rank: int, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comb_module, "CHUNK", chunk)
-    trainee = Trainee(loaded, lora_rank, 8, seed=0, with_reference=True)
+    learner = new_learner(loaded, lora_rank, with_reference=True)
     samples = comb_samples()
     shuffled = random.Random(1).sample(samples, len(samples))
 
     def gradient(ordered: list[Sample], layout: str, micro_tokens: int) -> torch.Tensor:
-        optimizer = make_optimizer(trainee.model, 0.0)
-        grpo_step(
-            trainee.model,
-            trainee.reference,
-            optimizer,
-            ordered,
-            0.0,
-            0.2,
-            0.1,
-            1.0,
-            micro_tokens,
-            layout,  # type: ignore[arg-type]
-        )
-        return torch.cat([p.grad.flatten() for p in trainee.model.parameters() if p.grad is not None])
+        options = UpdateOptions(0.0, kl_beta=0.1, micro_tokens=micro_tokens, layout=layout)  # type: ignore[arg-type]
+        learner.update(ordered, options)
+        return torch.cat([p.grad.flatten() for p in learner.model.parameters() if p.grad is not None])
 
     rows = gradient(samples, "rows", 1000)
     assert float(rows.norm()) > 0

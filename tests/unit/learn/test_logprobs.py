@@ -4,11 +4,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import tiny_model, tiny_tokenizer
+from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.learn.logprobs import Rows, collate, micro_batches, reply_logprobs
-from clickgrad.learn.step import grpo_step, make_optimizer
-from clickgrad.learn.trainee import Trainee
+from clickgrad.learn.spec import UpdateOptions
 from clickgrad.policy.models import LoadedModel
 from clickgrad.types import Sample
 
@@ -54,12 +53,11 @@ def test_padding_and_sharing_rows_change_no_logprob(loaded: LoadedModel) -> None
 
 @pytest.mark.parametrize("lora_rank", [0, 4])
 def test_micro_batch_size_changes_no_gradient(loaded: LoadedModel, lora_rank: int) -> None:
-    trainee = Trainee(loaded, lora_rank, 8, seed=0, with_reference=True)
+    learner = new_learner(loaded, lora_rank, with_reference=True)
     gradients = []
     for micro_tokens in (1, 8, 1000):
-        optimizer = make_optimizer(trainee.model, 0.0)
-        grpo_step(trainee.model, trainee.reference, optimizer, SAMPLES, 0.0, 0.2, 0.1, 1.0, micro_tokens)
-        gradients.append(torch.cat([p.grad.flatten() for p in trainee.model.parameters() if p.grad is not None]))
+        learner.update(SAMPLES, UpdateOptions(0.0, kl_beta=0.1, micro_tokens=micro_tokens))
+        gradients.append(torch.cat([p.grad.flatten() for p in learner.model.parameters() if p.grad is not None]))
     assert float(gradients[0].norm()) > 0
     torch.testing.assert_close(gradients[1], gradients[0], rtol=1e-4, atol=1e-6)
     torch.testing.assert_close(gradients[2], gradients[0], rtol=1e-4, atol=1e-6)

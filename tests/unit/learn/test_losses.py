@@ -12,6 +12,7 @@ from clickgrad.errors import UserError
 from clickgrad.learn.logprobs import collate
 from clickgrad.learn.losses import clone_loss, grpo_loss
 from clickgrad.learn.samples import Normalizer, clone_samples, grpo_samples, refuse_foreign
+from clickgrad.learn.spec import UpdateOptions
 from clickgrad.types import Sample
 
 # One group: A passed in two turns (2 and 1 tokens), B failed in one turn (2 tokens), C crashed.
@@ -65,7 +66,7 @@ def test_the_loss_is_the_papers() -> None:
     """
     batch = collate(samples_of("paper"))
     logprobs = new_logprobs([[-0.9, -1.1], [0.0, -0.7], [-0.5, -1.0]])
-    terms = grpo_loss(logprobs, None, batch, clip=0.2, kl_beta=0.0)
+    terms = grpo_loss(logprobs, batch, UpdateOptions(0.0, clip=0.2, kl_beta=0.0))
     expected = -(0.25 * (exp(0.1) + exp(-0.1)) / 2 + 0.25 * 1.2 - 0.5 * (exp(0.5) + 1) / 2)
     assert float(terms.loss.detach()) == pytest.approx(expected, rel=1e-6)
     assert int(terms.ratio_clipped) == 1
@@ -74,7 +75,7 @@ def test_the_loss_is_the_papers() -> None:
 def test_a_clipped_token_has_no_gradient_and_padding_never_has() -> None:
     batch = collate(samples_of("paper"))
     logprobs = new_logprobs([[-1.0, -1.0], [float("-inf"), -0.5], [-1.0, -1.0]])
-    grpo_loss(logprobs, None, batch, clip=0.2, kl_beta=0.0).loss.backward()  # type: ignore[no-untyped-call]
+    grpo_loss(logprobs, batch, UpdateOptions(0.0, clip=0.2, kl_beta=0.0)).loss.backward()  # type: ignore[no-untyped-call]
     assert logprobs.grad is not None
     # Row 2 has one token, clipped; its padding held -inf. Elsewhere d/dlogp = -weight * A / |a|.
     assert logprobs.grad.tolist() == [[-0.125, -0.125], [0.0, 0.0], [0.25, 0.25]]
@@ -86,7 +87,7 @@ def test_kl_is_k3_against_the_reference() -> None:
     logprobs = new_logprobs([[-1.0, -1.0], [0.0, -1.0], [-1.0, -1.0]])
     reference = logprobs.detach().clone()
     reference[0, 0] += log(2)
-    terms = grpo_loss(logprobs, reference, batch, clip=0.2, kl_beta=0.1)
+    terms = grpo_loss(logprobs, batch, UpdateOptions(0.0, clip=0.2, kl_beta=0.1), reference)
     gains = 0.25 * 1 + 0.25 * 1 - 0.5 * 1
     assert float(terms.kl) == pytest.approx(1 - log(2), rel=1e-6)
     assert float(terms.loss.detach()) == pytest.approx(-(gains - 0.25 * 0.1 * (1 - log(2)) / 2), rel=1e-5)
@@ -100,7 +101,7 @@ def test_three_members_with_their_own_advantages() -> None:
     ]
     batch = collate(grpo_samples([group], "paper"))
     logprobs = new_logprobs([[OLD, OLD]] * 3)
-    terms = grpo_loss(logprobs, None, batch, clip=0.2, kl_beta=0.0)
+    terms = grpo_loss(logprobs, batch, UpdateOptions(0.0, clip=0.2, kl_beta=0.0))
     terms.loss.backward()  # type: ignore[no-untyped-call]
     assert float(terms.loss.detach()) == pytest.approx(0.0, abs=1e-7)
     assert logprobs.grad is not None

@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
-from tiny import tiny_model, tiny_tokenizer
+from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.step import make_optimizer
-from clickgrad.learn.trainee import Trainee
 
 
 def test_a_resumed_run_knows_its_place_in_the_tasks_and_what_they_came_to(tmp_path: Path) -> None:
     progress = Progress(
-        step=3, tasks_taken=14, episodes=52, crashed=4, skipped_groups=5, records={"t1": (3, 4), "t2": (0, 8)}
+        step=3,
+        tasks_taken=14,
+        episodes=52,
+        crashed=4,
+        skipped_groups=5,
+        records={"t1": (3, 4), "t2": (0, 8)},
+        held_out=(0.5,),
     )
     unsaid = [one.name for one in fields(Progress) if getattr(progress, one.name) == getattr(Progress(), one.name)]
     assert unsaid == [], "a counter at its start value would be found again in any case"
-    trainee = Trainee(tiny_model(tiny_tokenizer(["some text"])), 0, 8, seed=0, with_reference=False)
-    optimizer = make_optimizer(trainee.model, 1e-2)
-    checkpoint.save(tmp_path, progress, trainee, optimizer, keep=1)
-    assert checkpoint.load(checkpoint.step_folder(tmp_path, 3), trainee, optimizer) == progress
+    learner = new_learner(tiny_model(tiny_tokenizer(["some text"])))
+    learner.save(tmp_path, progress, 1, None)
+    assert learner.load(checkpoint.step_folder(tmp_path, 3)) == progress

@@ -15,6 +15,7 @@ from tiny import make_trajectory, make_turn
 from clickgrad.learn.logprobs import collate
 from clickgrad.learn.losses import grpo_loss
 from clickgrad.learn.samples import Normalizer, grpo_samples
+from clickgrad.learn.spec import UpdateOptions
 
 LENGTHS = ((2, 3), (4, 2, 2), (3, 2))
 REWARDS = (1.0, 0.0, 0.0)
@@ -93,8 +94,7 @@ def test_the_code_equals_the_arithmetic(normalizer: Normalizer, clip: float, kl_
         rows = [[0.0] * (4 - tokens) + [value(i, j, t) for t in range(tokens)] for i, j, tokens in turns]  # type: ignore[operator]
         return torch.tensor(rows, dtype=torch.float64)
 
-    terms = grpo_loss(
-        table(policy), table(reference) if kl_beta else None, batch, clip, kl_beta,
-        table(trainer_before) if cap else None, cap,
-    )  # fmt: skip
+    options = UpdateOptions(0.0, clip=clip, kl_beta=kl_beta, importance_cap=cap)
+    known, before = table(reference) if kl_beta else None, table(trainer_before) if cap else None
+    terms = grpo_loss(table(policy), batch, options, known, before)
     assert float(terms.loss) == pytest.approx(by_hand(normalizer, clip, kl_beta, cap), rel=1e-5, abs=1e-7)

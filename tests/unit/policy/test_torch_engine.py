@@ -65,8 +65,8 @@ async def test_logprobs_equal_a_plain_forward_pass_in_a_crowd(engine: TorchEngin
 async def test_the_engine_says_where_its_time_went_since_it_was_last_asked(engine: TorchEngine) -> None:
     await engine.complete(ask(prompt_ids(40)), Sampling(8))
     engine.close()  # its thread looks at the clock after it has answered
-    assert min(engine.seconds().values()) > 0
-    assert engine.seconds() == {"read_s": 0.0, "draw_s": 0.0}
+    assert min(engine.figures().values()) > 0
+    assert engine.figures() == {"read_s": 0.0, "draw_s": 0.0}
 
 
 async def test_greedy_equals_generate_token_by_token_on_two_hundred_prompts(loaded: LoadedModel) -> None:

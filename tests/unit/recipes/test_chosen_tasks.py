@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
+from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import Config, load_config
 from clickgrad.errors import UserError
 from clickgrad.recipes.train import for_the_start
-from clickgrad.recipes.wiring import chosen_tasks
 from clickgrad.tasks.pocket import Mix, mixed_tasks
 from clickgrad.tasks.suites import load_tasks
 from clickgrad.tasks.templates import BEYOND, splits_of

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import READ_BY, load_config, presets
 from clickgrad.errors import UserError
 from clickgrad.run_folder import open_run
-from clickgrad.recipes.wiring import chosen_tasks
 
 TODO = Path(__file__).parents[3] / "examples" / "todo"
 

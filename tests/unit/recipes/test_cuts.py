@@ -13,11 +13,11 @@ from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakeElement, FakePage
 from clickgrad.errors import UserError
 from clickgrad.policy.scripted import FixedPolicy
-from clickgrad.studies.folders import policy_folders
-from clickgrad.studies.turns import cut_by_replay, cut_by_rule
 from clickgrad.report.cuts import Cut, rate_at
 from clickgrad.report.stats import Rate
 from clickgrad.rollout.episode import Agent, Limits, run_episode
+from clickgrad.studies.folders import policy_folders
+from clickgrad.studies.turns import cut_by_replay, cut_by_rule
 from clickgrad.types import CustomCheck, Task, Trajectory, UrlCheck
 
 SITE = {

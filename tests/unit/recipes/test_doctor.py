@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from clickgrad.config import load_config
-from clickgrad.tools.doctor import PEAK_GB, short_of_memory
 from clickgrad.planning.dry_run import resolved
+from clickgrad.tools.doctor import PEAK_GB, short_of_memory
 
 
 def test_a_machine_with_less_memory_than_the_default_run_takes_has_a_problem() -> None:

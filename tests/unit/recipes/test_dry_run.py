@@ -9,12 +9,12 @@ import tomllib
 
 import pytest
 
+from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import load_config, presets
-from clickgrad.recipes import demos
 from clickgrad.planning.dry_run import fingerprint, resolved
 from clickgrad.planning.estimate import Estimate, estimate, planned_name
 from clickgrad.planning.likeness import DEMO_SESSIONS
-from clickgrad.recipes.wiring import chosen_tasks
+from clickgrad.recipes import demos
 from clickgrad.tasks.suites import load_tasks
 
 

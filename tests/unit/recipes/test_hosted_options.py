@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fake_endpoint import KEY, FakeEndpoint, failure, serving
+from rollouts import fill_slots, player
 from tiny import FakeVenue, make_task, make_trajectory, make_turn
 
+from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.policies import model_spec, open_chat
 from clickgrad.browser import FakePage
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.learn.samples import clone_samples, grpo_samples
+from clickgrad.policy.models import load
+from clickgrad.policy.spec import ChatModel
 from clickgrad.recipes.clone import clone
 from clickgrad.recipes.evaluate import evaluate
-from clickgrad.recipes.hosted import open_chat
-from clickgrad.recipes.wiring import load_torch, make_agent, prompt_builder
-from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.rollout.scheduler import Slot
 from clickgrad.types import Trajectory
 
 
@@ -32,13 +36,12 @@ def no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     ("model", "settings", "reason"),
     [
         ("gpt-4o", [], "chat:gpt-4o needs a key: set OPENAI_API_KEY, or chat.url"),
-        ("", ["chat.url=http://h/v1"], "names no model"),
         ("m", ["chat.url=nowhere"], "chat.url 'nowhere' is no address"),
     ],
 )
 def test_an_option_that_cannot_be_meant_is_named(model: str, settings: Sequence[str], reason: str) -> None:
     with pytest.raises(UserError) as caught:
-        open_chat(load_config(None, settings, "evaluate"), model)
+        open_chat(load_config(None, settings, "evaluate"), ChatModel(model))
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -46,7 +49,7 @@ def test_an_option_that_cannot_be_meant_is_named(model: str, settings: Sequence[
 def test_a_temperature_that_would_not_be_sent_is_refused(tmp_path: Path) -> None:
     settings = ["chat.url=http://h/v1", "chat.reasoning=true", "evaluate.temperature=1.0"]
     with pytest.raises(UserError, match="sends no temperature"):
-        evaluate(load_config(None, settings, "evaluate"), "chat:m", tmp_path / "run")
+        asyncio.run(evaluate(load_config(None, settings, "evaluate"), ChatModel("m"), tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
 
@@ -64,9 +67,9 @@ def test_reinforcement_reads_no_option_of_hosted_models() -> None:
 def test_a_hosted_model_cannot_be_trained(tmp_path: Path) -> None:
     config = load_config(None, ["model.path=chat:gpt-4o"], "clone")
     with pytest.raises(UserError, match="it can be evaluated, but not trained"):
-        load_torch(config, "chat:gpt-4o")
+        load(model_spec(config, "chat:gpt-4o"))
     with pytest.raises(UserError, match="it can be evaluated, but not trained"):
-        clone(config, tmp_path / "run")
+        asyncio.run(clone(config, tmp_path / "run"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -86,7 +89,7 @@ async def test_a_refused_key_ends_the_run_instead_of_every_episode(
     ended: list[Trajectory] = []
     with serving(FakeEndpoint(failure(401, f"no such key {KEY}"))) as fake:
         config = load_config(None, [f"chat.url={fake.url}", "chat.concurrency=1"], "evaluate")
-        with closing(open_chat(config, "fake")) as engine:
+        with closing(open_chat(config, ChatModel("fake"))) as engine:
             agent = make_agent(config, engine, prompt_builder(config, None), 0.0, tmp_path)
             with pytest.raises(UserError, match=r"refuses the key .*\[key\]"):
                 await fill_slots(

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from clickgrad.backends.tasks import without_judge
+from clickgrad.backends.venues import open_judge
 from clickgrad.config import Config, load_config
 from clickgrad.errors import UserError
-from clickgrad.recipes.judging import open_judge, without_judge
 from clickgrad.types import Task
 from clickgrad.webarena import AnswerRule, StringMatch, UrlMatch
 

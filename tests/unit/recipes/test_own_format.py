@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from clickgrad.backends.agents import as_trained
 from clickgrad.config import load_config
 from clickgrad.run_folder import open_run
 from clickgrad.studies.folders import settled
-from clickgrad.recipes.wiring import as_trained
 
 TRAINED = ["agent.page_tokens=400", "agent.max_turns=2", "agent.max_new_tokens=56"]
 

@@ -16,9 +16,9 @@ from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakeElement, FakePage
 from clickgrad.errors import WorldError
 from clickgrad.policy.scripted import FixedPolicy
-from clickgrad.recipes.replay import _difference
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.venue import Venue, Visit
+from clickgrad.tools.replay import _difference
 from clickgrad.types import Evidence, RowChange, Task, Trajectory
 
 pytestmark = pytest.mark.anyio

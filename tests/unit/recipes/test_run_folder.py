@@ -10,8 +10,8 @@ import pytest
 
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.run_folder import open_run
 from clickgrad.report.runs import RunFolder
+from clickgrad.run_folder import open_run
 
 
 def flip_a_digit(content: bytes) -> bytes:

@@ -7,23 +7,23 @@ import peft
 import pytest
 import torch
 import transformers
-from tiny import tiny_model, tiny_tokenizer
+from tiny import new_learner, tiny_model, tiny_tokenizer
 
+from clickgrad.backends.engines import open_engine
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.learn.learner import LocalLearner
-from clickgrad.learn.trainee import Trainee
-from clickgrad.recipes.sampling import open_sampler
 
 SERVER = "reinforce.servers=['http://127.0.0.1:1']"
 
 
-def make_trainee(rank: int) -> Trainee:
-    trainee = Trainee(tiny_model(tiny_tokenizer(["some text"])), rank, 8, seed=0, with_reference=False)
+def make_learner(rank: int) -> LocalLearner:
+    learner = new_learner(tiny_model(tiny_tokenizer(["some text"])), rank)
     with torch.no_grad():
-        for weight in trainee.weights().values():
-            weight.add_(torch.randn_like(weight) * 0.1)
-    return trainee
+        for weight in learner.model.parameters():
+            if weight.requires_grad:
+                weight.add_(torch.randn_like(weight) * 0.1)
+    return learner
 
 
 def logits(model: Any) -> torch.Tensor:
@@ -33,13 +33,13 @@ def logits(model: Any) -> torch.Tensor:
 
 @pytest.mark.parametrize("rank", [0, 4])
 def test_what_is_saved_for_a_sampler_makes_the_same_policy_elsewhere(rank: int, tmp_path: Path) -> None:
-    trainee = make_trainee(rank)
-    trainee.save_for_sampling(tmp_path)
+    learner = make_learner(rank)
+    learner.save_for_sampling(tmp_path)
     if rank:
         elsewhere = peft.PeftModel.from_pretrained(tiny_model(tiny_tokenizer(["some text"])).model, tmp_path)
     else:
         elsewhere = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
-    torch.testing.assert_close(logits(elsewhere), logits(trainee.model))
+    torch.testing.assert_close(logits(elsewhere), logits(learner.model))
 
 
 @pytest.mark.parametrize(
@@ -55,5 +55,5 @@ def test_options_that_would_do_nothing_and_servers_that_are_not_there_are_refuse
     settings: list[str], reason: str, tmp_path: Path
 ) -> None:
     config = load_config(None, settings, "reinforce")
-    with pytest.raises(UserError, match=reason), open_sampler(config, LocalLearner(make_trainee(0)), "tiny", tmp_path):
+    with pytest.raises(UserError, match=reason), open_engine(config, make_learner(0), tmp_path):
         pass

@@ -7,9 +7,8 @@ from itertools import islice
 import pytest
 from tiny import make_task
 
-from clickgrad.config import Config, ReinforceSection
+from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.recipes.clone import schedule
-from clickgrad.recipes.gathering import _coming, task_at
 
 
 def test_the_rate_rises_linearly_then_falls_as_a_cosine() -> None:
@@ -23,18 +22,18 @@ def test_the_rate_rises_linearly_then_falls_as_a_cosine() -> None:
 
 def test_an_epoch_repeats_no_task_and_the_next_has_another_order() -> None:
     tasks = [make_task(f"t{number}") for number in range(20)]
-    first = [task_at(tasks, index, seed=3).id for index in range(20)]
-    second = [task_at(tasks, index, seed=3).id for index in range(20, 40)]
+    first = [TaskSequence(tasks, 3).at(index).id for index in range(20)]
+    second = [TaskSequence(tasks, 3).at(index).id for index in range(20, 40)]
     assert sorted(first) == sorted(second) == sorted(task.id for task in tasks)
     assert first != second
-    assert first == [task_at(tasks, index, seed=3).id for index in range(20)]
-    assert first != [task_at(tasks, index, seed=4).id for index in range(20)]
+    assert first == [TaskSequence(tasks, 3).at(index).id for index in range(20)]
+    assert first != [TaskSequence(tasks, 4).at(index).id for index in range(20)]
 
 
 def coming(records: dict[str, tuple[int, int]], curriculum: bool) -> list[str]:
     tasks = [replace(make_task(f"{name}.0"), template=name) for name in ("hard", "half", "easy", "new")]
-    config = Config(reinforce=ReinforceSection(curriculum=curriculum))
-    return [task.template for _, task in islice(_coming(config, tasks, 0, records), 400)]
+    sequence = TaskSequence(tasks, 0, curriculum)
+    return [task.template for _, task in islice(sequence.after(0, records), 400)]
 
 
 def test_a_curriculum_prefers_templates_solved_half_of_the_time() -> None:

@@ -10,7 +10,7 @@ from tiny import tiny_model, tiny_tokenizer
 from clickgrad.codec import from_plain
 from clickgrad.errors import LearnError
 from clickgrad.learn.step import clone_step, make_optimizer
-from clickgrad.recipes.training import SkippedSteps
+from clickgrad.recipes.progress import SkippedSteps
 from clickgrad.types import Sample
 
 GOOD = [Sample((3, 4, 5), 1, (-1.0,), 1.0, 1.0)]

@@ -8,11 +8,13 @@ from itertools import islice
 import pytest
 from tiny import make_trajectory
 
+from clickgrad.algorithms.collecting import Collected
+from clickgrad.algorithms.protocol import Group, GroupPlan
+from clickgrad.algorithms.sequence import TaskSequence
+from clickgrad.backends.tasks import training_tasks
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.recipes.gathering import Gathered, _coming
-from clickgrad.recipes.judging import training_tasks
 
 
 def test_tasks_that_take_more_turns_than_there_are_are_not_trained_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,12 +35,18 @@ def test_the_curriculum_acts_though_no_task_comes_twice() -> None:
     config = load_config("pocket-cpu", [], "train")
     tasks = training_tasks(config, tell=lambda _: None)
     groups = []
-    for task in tasks[::2]:
+    for index, task in enumerate(tasks[::2]):
         rewards = (0.0, 0.0) if task.sites == ("forum",) else (0.0, 1.0)
-        groups.append([make_trajectory([], reward, task, f"{task.id}/{reward}") for reward in rewards])
-    after = Gathered(tuple(groups), (), len(groups), (), (), 0.0).after(Progress())
+        members = tuple(make_trajectory([], reward, task, f"{task.id}/{reward}") for reward in rewards)
+        groups.append(Group(GroupPlan(index, task, 2), members))
+    after = Collected(tuple(groups), (), (), (), 0.0).after(Progress())
     assert set(after.records) == {task.template for task in tasks[::2]}
-    drawn = [task for _, task in islice(_coming(config, tasks, after.tasks_taken, after.records), 400)]
+    drawn = [
+        task
+        for _, task in islice(
+            TaskSequence(tasks, config.seed, curriculum=True).after(after.tasks_taken, after.records), 400
+        )
+    ]
     forum = {task.template for task in tasks if task.sites == ("forum",)} & set(after.records)
     shares = Counter(task.template in forum for task in drawn)
     all_of_them = sum(task.template in forum for task in tasks) / len(tasks)

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from tiny import make_task, make_trajectory
 
+from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
-from clickgrad.tools.compare import compare_pairs, compare_runs
-from clickgrad.tools.rejudge import rejudge
-from clickgrad.run_folder import open_run
-from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode
 from clickgrad.report.stats import Pairs
 from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.run_folder import open_run
 from clickgrad.tasks.checks import judge
 from clickgrad.tasks.suites import load_tasks
+from clickgrad.tools.compare import compare_pairs, compare_runs
+from clickgrad.tools.rejudge import rejudge
 from clickgrad.types import AnswerCheck, Evidence, Outcome, StateCheck, Task, Trajectory, Verdict
 
 

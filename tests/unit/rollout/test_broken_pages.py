@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from rollouts import fill_slots, player
 from tiny import FakeVenue, make_task, make_trajectory, make_turn
 
 from clickgrad.agent.prompt import PromptBuilder
@@ -16,7 +17,7 @@ from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.report.summary import summarize
 from clickgrad.rollout.again import Diverged, play_again
 from clickgrad.rollout.episode import Agent, Limits, run_episode
-from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.rollout.scheduler import Slot
 from clickgrad.rollout.venue import Visit
 from clickgrad.types import Click, End, Outcome, Task, Trajectory
 

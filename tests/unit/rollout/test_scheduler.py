@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rollouts import fill_slots, player
 from tiny import FakeVenue, make_task, make_trajectory
 
 from clickgrad.agent.prompt import PromptBuilder
@@ -14,7 +15,7 @@ from clickgrad.browser import FakePage
 from clickgrad.errors import BrowserError, UserError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot, fill_slots, player
+from clickgrad.rollout.scheduler import Slot
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.types import Check, CustomCheck, End, Evidence, Finding, Task, Trajectory

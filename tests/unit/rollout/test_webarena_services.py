@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fake_endpoint import KEY, FakeEndpoint, failure, reply, serving
+from rollouts import fill_slots, player
 from tiny import FakeVenue, make_task
 from webarena_double import NAME, PASSWORD, Doubles
 
@@ -15,7 +16,7 @@ from clickgrad.browser import FakePage
 from clickgrad.errors import InfraError, UserError, WorldError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot, fill_slots, filled_from, player
+from clickgrad.rollout.scheduler import Slot, filled_from
 from clickgrad.rollout.webarena_resets import Resets, reset_sites
 from clickgrad.rollout.webarena_services import Judge, Magento, read_reply
 from clickgrad.tasks.webarena.sites import Account, Hosting

@@ -61,38 +61,40 @@ class Worker:
 
     def __init__(self, open_stage: OpenStage, policy: str) -> None:
         self._policy = policy
-        self._loop: Future[asyncio.AbstractEventLoop] = Future()
-        self._stage: Stage | None = None
-        self._closing = asyncio.Event()
+        self.loop: Future[asyncio.AbstractEventLoop] = Future()
+        self.stage: Stage | None = None
+        self.closing = asyncio.Event()
         self._thread = threading.Thread(target=self._serve, args=(open_stage,), name="episodes", daemon=True)
         self._thread.start()
-        self._loop.result()  # raises what kept the stage from opening
+        self.loop.result()  # raises what kept the stage from opening
 
     def where(self) -> tuple[str, int]:
         """Host and process id."""
         return socket.gethostname(), os.getpid()
 
     def play(self, episode: str, task: Task, seed: int, engine: Any) -> Trajectory:
-        assert self._stage is not None
+        assert self.stage is not None
         policy: Policy | None = RemoteEngine(self._policy, engine) if engine is not None else None
-        work = run_episode(episode, task, seed, self._stage.agent_for(policy), self._stage.venue)
-        return asyncio.run_coroutine_threadsafe(work, self._loop.result()).result()
+        work = run_episode(episode, task, seed, self.stage.agent_for(policy), self.stage.venue)
+        return asyncio.run_coroutine_threadsafe(work, self.loop.result()).result()
 
     def close(self) -> None:
         """Browser and sites end before the process does."""
-        loop = self._loop.result()
-        loop.call_soon_threadsafe(self._closing.set)
+        loop = self.loop.result()
+        loop.call_soon_threadsafe(self.closing.set)
         self._thread.join()
-
-    async def _until_closed(self, open_stage: OpenStage) -> None:
-        async with open_stage() as self._stage:
-            self._loop.set_result(asyncio.get_running_loop())
-            await self._closing.wait()
 
     def _serve(self, open_stage: OpenStage) -> None:
         try:
-            asyncio.run(self._until_closed(open_stage))
+            asyncio.run(_until_closed(self, open_stage))
         except BaseException as error:
-            if self._loop.done():
+            if self.loop.done():
                 raise
-            self._loop.set_exception(error)
+            self.loop.set_exception(error)
+
+
+async def _until_closed(worker: Worker, open_stage: OpenStage) -> None:
+    """No method, see there."""
+    async with open_stage() as worker.stage:
+        worker.loop.set_result(asyncio.get_running_loop())
+        await worker.closing.wait()
