@@ -97,8 +97,8 @@ def test_a_mistake_is_told_in_one_line(
 
 def test_a_folder_of_replies_without_any_is_told(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n")
+    policy = parse_policy(f"scripted:{tmp_path}/empty.txt")
     with pytest.raises(UserError, match="write one reply a line"):
-        policy = parse_policy(f"scripted:{tmp_path}/empty.txt")
         asyncio.run(run_goal(Config(), "x", "http://127.0.0.1:8000/", policy, [], tmp_path / "out.jsonl.zst"))
 
 

@@ -25,7 +25,7 @@ from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Task, Trajectory, Turn
 
-TASKS = [make_task(f"t{number}") for number in range(7)]
+TASKS = [replace(make_task(f"t{number}"), template=f"t{number}") for number in range(7)]
 SEED = 5
 SEQUENCE = TaskSequence(TASKS, SEED)
 ORDER = [SEQUENCE.at(place).id for place in range(14)]  # two epochs
