@@ -6,9 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+if TYPE_CHECKING:  # rich is loaded only where there is a bar to draw
+    from rich.progress import Progress
 
 LINE_EVERY_S = 10.0
 
@@ -64,6 +65,16 @@ def stage(name: str, total: int, done: int = 0, quiet: bool = False) -> Iterator
     if not sys.stdout.isatty():
         yield Ticker(name, total, done)
         return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("[bold]{task.description}"),
         BarColumn(bar_width=24),

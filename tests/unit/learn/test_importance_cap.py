@@ -14,6 +14,7 @@ import torch
 from tiny import tiny_model, tiny_tokenizer
 
 from clickgrad.learn.logprobs import collate, reply_logprobs
+from clickgrad.learn.spec import UpdateOptions
 from clickgrad.learn.step import StepFigures, grpo_step
 from clickgrad.types import Sample
 
@@ -43,7 +44,8 @@ def steps(samples: list[Sample], cap: float, updates: int = 1) -> tuple[torch.nn
     """Micro-batches of one turn, so that each must find its own logprobs again in the second update."""
     model = new_model()
     optimizer = torch.optim.SGD(model.parameters(), lr=LR)
-    return model, grpo_step(model, None, optimizer, samples, LR, CLIP, 0.0, 1.0, 1, updates=updates, importance_cap=cap)
+    options = UpdateOptions(LR, CLIP, micro_tokens=1, updates=updates, importance_cap=cap)
+    return model, grpo_step(model, optimizer, samples, options)
 
 
 def test_each_token_is_weighed_by_how_much_likelier_it_is_to_the_trainer_up_to_the_cap() -> None:
