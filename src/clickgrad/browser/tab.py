@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clickgrad.browser.isolated import IsolatedWorld
 from clickgrad.browser.process import close_within
+from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Page, Request
@@ -28,7 +29,7 @@ _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "beacon"})
 class Tab:
     """`title` is the last one seen, so that listing the tabs never waits for a hung one."""
 
-    def __init__(self, page: Page, is_alive: Callable[[], bool]) -> None:
+    def __init__(self, page: Page, is_alive: Callable[[], bool] = lambda: True) -> None:
         self.page = page
         self._is_alive = is_alive  # the browser and its driver
         self.title = ""
@@ -91,9 +92,10 @@ class Tab:
             async with asyncio.timeout(SETTLE_S) as self._limit:
                 if self._navigation is not None:
                     self._limit.reschedule(self._last_moment)
-                return await self._rest(
-                    {"quiet_ms": QUIET_MS, "limit_ms": DOM_LIMIT_MS, "change_ms": CHANGE_MS * await_change}
-                )
+                with boundary(BrowserError, "waiting for the page"):
+                    return await self._rest(
+                        {"quiet_ms": QUIET_MS, "limit_ms": DOM_LIMIT_MS, "change_ms": CHANGE_MS * await_change}
+                    )
         except TimeoutError:
             await self._give_up()
             return False
