@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from shops import train
 
-STEPS = 24
+STEPS = 12
 # All parameters, or adapters, which take larger steps.
-WAYS = {"full": ["lora.rank=0", "reinforce.lr=2e-3"], "lora": ["lora.rank=8", "reinforce.lr=8e-3"]}
+WAYS = {"full": ["lora.rank=0", "reinforce.lr=3e-4"], "lora": ["lora.rank=8", "lora.alpha=16", "reinforce.lr=1e-3"]}
 
 
 def successes(start: Path, run: Path, *options: str) -> list[float]:
@@ -27,7 +27,7 @@ def test_true_rewards_teach_both_turns_of_both_tasks(start: Path, tmp_path: Path
     rates = successes(start, tmp_path, *WAYS[way])
     assert len(rates) == STEPS
     assert rates[0] < 0.45, "the start must leave something to learn"
-    assert last(rates) > 0.8, rates
+    assert last(rates) > 0.7, rates
 
 
 @pytest.mark.timeout(300)

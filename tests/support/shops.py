@@ -66,7 +66,7 @@ def pages_of(task: Task) -> list[str]:
 SITE = shop("market") | shop("hardware")
 TASKS = [wanting("market", "Fruit", "Figs"), wanting("hardware", "Paint", "Red")]
 CLICKS = [f'do(action="Click", element="{number}")' for number in range(2)]
-TEACHING_STEPS = 150
+TEACHING_STEPS = 400  # leaves the choice of a link to chance, and hardly anything else
 
 
 def cloned(folder: Path) -> Path:
@@ -80,6 +80,11 @@ def cloned(folder: Path) -> Path:
         for click, shelf in zip(CLICKS, shelves, strict=True):
             prompts.append(builder.prompt("teach", task, (builder.reply(click),), shelf))
         turns += [make_turn(prompt.ids, builder.reply(click).ids) for prompt in prompts for click in CLICKS]
+    for word, click in zip(("first", "second"), CLICKS, strict=True):
+        # Said for a reason here, so that the two numbers differ for the model: adapters leave its embeddings alone.
+        told = replace(TASKS[0], intent=f"Open the {word} link.")
+        prompt = builder.prompt("teach", told, (), asyncio.run(FakeSession(SITE, [pages_of(told)[0]]).observe()))
+        turns.append(make_turn(prompt.ids, builder.reply(click).ids))
     samples = clone_samples(make_trajectory(turns, 1.0))
     optimizer = make_optimizer(loaded.model, lr=3e-3)
     for step in range(TEACHING_STEPS):

@@ -153,7 +153,7 @@ def mixed_logprobs(old: Any, new: Any, ids: list[int], reply: Sequence[int], by_
     start = old(torch.tensor([read]), use_cache=True)
     rest = new(torch.tensor([reply[by_old - 1 : -1]]), past_key_values=start.past_key_values, use_cache=True)
     logits = torch.cat([start.logits[0, len(ids) - 1 :], rest.logits[0]])
-    return torch.log_softmax(logits, -1).gather(1, torch.tensor(reply)[:, None])[:, 0].tolist()  # type: ignore[no-any-return]
+    return torch.log_softmax(logits, -1).gather(1, torch.tensor(reply)[:, None])[:, 0].tolist()
 
 
 async def test_weights_swapped_between_tokens_drop_no_request(engine: TorchEngine, loaded: LoadedModel) -> None:
