@@ -278,3 +278,13 @@ def test_damaged_metrics_are_named_and_set_aside(coin: Path, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert "metrics.jsonl is damaged: set aside as metrics.jsonl.damaged" in done.stderr
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_plan_of_an_evaluation_has_the_format_that_its_policy_was_trained_with(tmp_path: Path) -> None:
+    (tmp_path / "run" / "model").mkdir(parents=True)
+    (tmp_path / "run" / "config.toml").write_text("command = 'reinforce'\n[agent]\npage_tokens = 400\nmax_turns = 2\n")
+    done = call(["evaluate", "--policy", "run", "--dry-run"], tmp_path)
+    assert "page_tokens = 400\nmax_turns = 2\n" in done.stdout
+    other = call(["evaluate", "--policy", "run", "--dry-run", "--set", "agent.max_turns=6"], tmp_path)
+    assert "page_tokens = 400\nmax_turns = 6\n" in other.stdout
+    assert "agent.max_turns = 6, but run was trained with 2" in other.stderr
