@@ -425,7 +425,7 @@ async def test_the_users_context_is_kept_with_vllm(tmp_path: Path) -> None:
     with serving(FakeVllm()) as urls:
         config = load_config(None, ["model.context_tokens=512"], "evaluate")
         with (
-            open_policy(f"vllm:{urls[0]}", config) as (policy, _),
+            open_policy(VllmServers((urls[0],)), config) as (policy, _),
             pytest.raises(TokenLimit, match="510 tokens and a reply of 3 exceed the context of 512"),
         ):
             await policy.complete(prompt(length=510), Sampling(3))
@@ -456,7 +456,7 @@ async def test_what_the_engine_cannot_do_exactly_it_refuses() -> None:
 async def test_the_command_line_names_servers_by_their_urls_and_takes_the_tokenizer_they_serve() -> None:
     with serving(FakeVllm(7), FakeVllm(8)) as urls:
         spec = f"vllm:{','.join(urls)}"
-        with open_policy(spec, load_config(None, [], "evaluate")) as (policy, builder):
+        with open_policy(parse_policy(spec), load_config(None, [], "evaluate")) as (policy, builder):
             said = await policy.complete(builder.prompt("a", make_task(), (), PAGE), Sampling(2))
             assert (policy.name, said.ids) == (spec, (7, 7))
 

@@ -13,8 +13,9 @@ from clickgrad.backends.agents import make_agent, prompt_builder
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config, load_config
-from clickgrad.learn.logprobs import Layout, collate, reply_logprobs
+from clickgrad.learn.logprobs import collate, reply_logprobs
 from clickgrad.learn.samples import clone_samples
+from clickgrad.learn.spec import Layout
 from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.rollout.scheduler import Slot

@@ -112,6 +112,10 @@ class ChromiumSession:
         """The current tab's, for those who own the session: to log in before an episode, or to look around after it."""
         return self._tab.page
 
+    def is_alive(self) -> bool:
+        """Whether the browser and its driver are."""
+        return self._process.alive
+
     @property
     def blocked(self) -> tuple[BlockedHost, ...]:
         return self._blocked.listed()
@@ -305,7 +309,7 @@ class ChromiumSession:
             self._tell("The page opened more tabs than there may be, which were closed.")
             self._spawn(page.close())
             return
-        tab = Tab(page, lambda: self._process.alive)
+        tab = Tab(page, self.is_alive)
         self._tabs.append(tab)
         self._current = len(self._tabs) - 1
         page.on("close", lambda _: self._forget(tab))

@@ -13,6 +13,7 @@ from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakeElement, FakePage
 from clickgrad.errors import UserError
 from clickgrad.policy.scripted import FixedPolicy
+from clickgrad.policy.spec import ChatModel, Scripted, TorchModel
 from clickgrad.report.cuts import Cut, rate_at
 from clickgrad.report.stats import Rate
 from clickgrad.rollout.episode import Agent, Limits, run_episode
@@ -87,7 +88,9 @@ def test_what_was_lost_stays_lost_at_every_limit() -> None:
 
 
 def test_every_policy_has_a_folder_of_its_own() -> None:
-    folders = policy_folders(Path("run"), ["torch:smollm2", "runs/a/clone", "chat:org/model-4.1"])
+    folders = policy_folders(
+        Path("run"), [TorchModel.of("smollm2"), TorchModel("runs/a/clone", "runs/a/clone"), ChatModel("org/model-4.1")]
+    )
     assert [folder.name for _, folder in folders] == ["01-torch-smollm2", "02-runs-a-clone", "03-chat-org-model-4.1"]
     with pytest.raises(UserError, match="the same one is given twice"):
-        policy_folders(Path("run"), ["scripted:noop", "scripted:noop"])
+        policy_folders(Path("run"), [Scripted("noop"), Scripted("noop")])

@@ -255,16 +255,3 @@ def test_an_evaluation_that_measured_nothing_shows_no_rate_anywhere(tmp_path: Pa
     assert "not measured" in page
     assert "0.0%" not in page.replace(" ", "")
     assert "0.0%" not in report.text() + report.markdown()
-
-
-@pytest.mark.parametrize("damage", [b"\x80\x81\xff", b"\x80\x81\xff\n", b"[1]\n", b"{\n"])
-def test_damaged_metrics_are_set_aside_and_the_whole_rows_kept(tmp_path: Path, damage: bytes) -> None:
-    path = tmp_path / "metrics.jsonl"
-    Metrics(path).append({"step": 1, "loss": 0.5})
-    assert Metrics(path).mend() == ""
-    written = path.read_bytes() + damage
-    path.write_bytes(written)
-    assert "set aside as metrics.jsonl.damaged, 1 whole rows are kept" in Metrics(path).mend()
-    assert (tmp_path / "metrics.jsonl.damaged").read_bytes() == written
-    assert Metrics(path).read() == [{"step": 1, "loss": 0.5}]
-    assert Metrics(path).mend() == Metrics(tmp_path / "none.jsonl").mend() == ""
