@@ -28,6 +28,7 @@ from clickgrad.backends.engines import start_server as start_server_of_run
 from clickgrad.backends.policies import open_policy
 from clickgrad.config import load_config
 from clickgrad.errors import PolicyError, TokenLimit, UserError
+from clickgrad.policy.spec import VllmServers, parse_policy
 from clickgrad.policy.vllm_engine import Kind, Push, VllmEngine
 from clickgrad.policy.vllm_server import VllmServer
 from clickgrad.types import Completion, Finish, Observation, Prompt, Sampling
