@@ -182,7 +182,7 @@ def _add_studies(study: argparse.ArgumentParser) -> None:
         _add_recipe_options(command, f"study {name}")
         return command
 
-    add("start", _study_start, "RL from the bare model, from plain cloning, from cloned long reasoning")
+    add("start", _study_start, "RL from the base model, from plain cloning, from cloned long reasoning")
     for name, recipe, text in (
         ("format", _study_format, "thinking against non-thinking replies, prompting only"),
         ("turns", _study_turns, "success over the turn limit, from one rollout"),

@@ -99,7 +99,7 @@ class ReinforceSection(Section):
     steps: int = Field(10, ge=1)
     groups: int = Field(4, ge=1)  # tasks a step
     group_size: int = Field(8, ge=2)
-    max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members fared alike
+    max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members have the same reward
     lr: float = Field(1e-4, gt=0)
     clip: float = Field(0.2, gt=0)
     kl_beta: float = Field(0.001, ge=0)
@@ -109,7 +109,7 @@ class ReinforceSection(Section):
     updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
     importance_cap: float = Field(0.0, ge=0)  # corrects for a sampler unlike the trainer, truncated here; 0 is off
     temperature: float = Field(1.0, gt=0)
-    shuffle_rewards: bool = False  # a control: the rewards of a group go to its members by lot, so nothing is learned
+    shuffle_rewards: bool = False  # a control: the rewards of a group are shuffled, so nothing is learned
     micro_tokens: int = Field(2048, ge=1)
     layout: Literal["rows", "comb"] = "comb"
     save_every: int = Field(1, ge=1)

@@ -108,8 +108,8 @@ def test_the_papers_settings_are_those_of_its_presets(preset: str) -> None:
 # --- what the code says about itself --------------------------------------------------------------------------------
 
 
-def test_the_departures_from_the_paper_are_those_the_recipe_lists() -> None:
-    listed = ast.get_docstring(ast.parse((ROOT / "src/clickgrad/recipes/reinforce.py").read_text())) or ""
+def test_the_departures_from_the_paper_are_those_the_algorithm_lists() -> None:
+    listed = ast.get_docstring(ast.parse((ROOT / "src/clickgrad/algorithms/m_grpo.py").read_text())) or ""
     items = re.findall(r"^(\d+\. (?:.+\n?)+?)(?=^\d+\. |^\n|\Z)", listed, re.MULTILINE)
     told = " ".join(prose(DOCS / "method.md").replace("**", "").split())
     assert len(items) >= 5

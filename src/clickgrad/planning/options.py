@@ -29,7 +29,7 @@ class Options:
     groups: int = _option(16, "tasks of a step (default: {})")
     group_size: int = _option(4, "episodes of a task, G (default: {})")
     refills: int = _option(
-        0, "groups of a step that are sampled anew because all members fared alike (default: {})", least=0
+        0, "groups of a step that are sampled anew because all members have the same reward (default: {})", least=0
     )
     turns: float = _option(8.0, "of an episode, in the mean (default: {})")
     page_tokens: int = _option(3000, "of a page as the model reads it (default: {})")

@@ -25,7 +25,7 @@ class Start:
 
 
 STARTS = (  # Qwen2.5-3B
-    Start("zero", "R1-Zero, the bare model", (6.1, 4.8), (142, 130), (17, 12)),
+    Start("zero", "R1-Zero, the base model", (6.1, 4.8), (142, 130), (17, 12)),
     Start("r1", "R1, plain cloning", (20.0, 33.9), (48, 42), (9, 8)),
     Start("cot", "R1-CoT, cloned long reasoning", (24.5, 30.3), (388, 384), (9, 10)),
 )

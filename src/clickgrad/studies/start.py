@@ -1,4 +1,4 @@
-"""What RL starts from: the bare model (R1-Zero), plain cloning (R1), cloning on long reasoning (R1-CoT).
+"""What RL starts from: the base model (R1-Zero), plain cloning (R1), cloning on long reasoning (R1-CoT).
 
 The paper finds that cloning is needed, and that RL gains more after short replies than after long reasoning. The bare
 model and the CoT arm reply in the thinking format, as in the paper; everything else is the same in all three.

@@ -61,7 +61,7 @@ def test_a_start_study_pairs_before_and_after_and_dashes_what_is_missing(tmp_pat
     assert table["R1, plain cloning: ours"][3].startswith("+33.3 (")
     assert table["R1, plain cloning: ours"][4:] == ("2 → 2", "1.0 → 1.0")
     assert table["R1, plain cloning: paper"] == ("165", "20.0", "33.9", "+13.9", "48 → 42", "9 → 8")
-    assert table["R1-Zero, the bare model: ours"][1:4] == ("0.0 (0.0 – 79.3)", "–", "–")
+    assert table["R1-Zero, the base model: ours"][1:4] == ("0.0 (0.0 – 79.3)", "–", "–")
     assert table["R1-CoT, cloned long reasoning: ours"] == ("–", "–", "–", "–", "– → –", "– → –")
 
 
