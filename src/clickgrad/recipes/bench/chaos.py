@@ -34,7 +34,7 @@ from clickgrad.recipes.bench.chaos_faults import (
     make_plan,
     scene_of,
 )
-from clickgrad.recipes.bench.chaos_files import damage, find_target, read_stored
+from clickgrad.recipes.bench.chaos_files import damage, files_in, find_target, read_bytes, read_stored
 from clickgrad.recipes.bench.chaos_life import Life, Nursery
 from clickgrad.recipes.bench.chaos_scenes import Scene, make_scenes
 
@@ -45,8 +45,9 @@ AT_ONCE = 4  # files damaged between two sittings
 SETTLE_S = 1.0  # between a fault and what shows that it was survived
 ORDER_S = 15.0  # to wait for an order to be taken
 FULL_S = 8.0  # that a disk stays full when the run does not end by itself
-STUCK = 3  # sittings in a row that got nowhere
+STUCK = AT_ONCE + 2  # sittings in a row that got nowhere: every damaged file may end one
 DISK_MB = 64
+MOST_CROWDED = 4.0
 TOTALS = ("hangs", "orphans", "false_rewards", "lost_episodes", "wrong_denominators", "differs_after_resume")
 
 
@@ -253,7 +254,7 @@ class Storm:
             life.watch()
             self._look()
             now, before = time.monotonic(), signs
-            signs = len(self._seen) + life.log.stat().st_size + _files_in(self._run)
+            signs = len(self._seen) + life.log.stat().st_size + len(files_in(self._run))
             if signs != before or life.asleep:
                 beat = now
             elif now - beat > self._ground.patience_s * _crowd():
@@ -270,8 +271,8 @@ class Storm:
         return killed
 
     def _look(self) -> None:
-        for path in self._run.rglob("metrics.jsonl"):
-            self._seen |= {line for line in path.read_bytes().splitlines() if line.endswith(b"}")}
+        for path in files_in(self._run, "metrics.jsonl"):
+            self._seen |= {line for line in read_bytes(path).splitlines() if line.endswith(b"}")}
         for path, stored in audit.trajectories(self._run):
             self._seen |= {(path, one.identity) for one in stored}
         if time.monotonic() < self._quiet_until:  # what ends now was nearly done before the fault
@@ -337,11 +338,12 @@ class Storm:
             self._ordered = None
 
     def _damage_files(self) -> None:
-        """Between two sittings: the file that was chosen, if one was, and a few more, each once."""
+        """Between two sittings: the file that was chosen and a few more, each once."""
+        if self._strike is None:
+            return
         first, self._strike, self._damaged = self._strike, None, []
         struck: set[Path] = set()
-        others = [kind for kind in self._queue if kind in DAMAGE and kind != first]
-        for kind in [first, *others] if first else ():
+        for kind in [first, *(kind for kind in self._queue if kind in DAMAGE and kind != first)]:
             path = find_target(self._run, _what(kind))
             if path is None or path in struck or len(struck) == AT_ONCE:
                 continue
@@ -461,11 +463,7 @@ def _what(kind: str) -> str:
 
 def _crowd() -> float:
     """How much longer everything takes because others want the cores, too."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-
-
-def _files_in(run: Path) -> int:
-    return sum(1 for _ in run.rglob("*"))
+    return min(MOST_CROWDED, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def _names(life: Life, path: Path) -> bool:

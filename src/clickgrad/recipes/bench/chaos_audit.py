@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clickgrad.recipes.bench.chaos_files import DEMOS, TRAJECTORIES, Stored, final_tries, read_stored
+from clickgrad.recipes.bench.chaos_files import DEMOS, TRAJECTORIES, Stored, files_in, final_tries, read_stored
 from clickgrad.recipes.bench.chaos_scenes import HOSTILE
 
 Call = Callable[[Sequence[str]], str]  # a command of the run's own version, undisturbed; what it printed
@@ -48,7 +48,7 @@ class Ledger:
 
 def trajectories(run: Path) -> list[tuple[Path, list[Stored]]]:
     """Of all stages. Demonstrations are the same whoever records them, so nothing is lost with them."""
-    return [(path, read_stored(path)) for path in sorted(run.rglob(TRAJECTORIES)) if path.name != DEMOS]
+    return [(path, read_stored(path)) for path in files_in(run, TRAJECTORIES) if path.name != DEMOS]
 
 
 # --- denominators ---------------------------------------------------------------------------------------------------
