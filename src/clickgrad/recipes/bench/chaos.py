@@ -281,7 +281,7 @@ class Storm:
     def _maybe_inject(self, life: Life) -> bool:
         """True: the run was killed for it."""
         if self._ordered is not None:
-            self._await_order(life)
+            self._await_order(life, ORDER_S)
         elif self._full_since is not None:
             if time.monotonic() - self._full_since > FULL_S:
                 self._full_since = None
@@ -325,14 +325,16 @@ class Storm:
         self._note(kind)
         return kind == "run-kill"
 
-    def _await_order(self, life: Life) -> None:
-        assert self._ordered is not None
+    def _await_order(self, life: Life, patience_s: float) -> None:
+        """It counts when it has been taken; what is not taken is tried again later."""
+        if self._ordered is None:
+            return
         kind, since = self._ordered
         if not (life.control / kind).exists():
             self._settle()
             self._note(kind)
             self._ordered = None
-        elif time.monotonic() - since > ORDER_S:
+        elif time.monotonic() - since > patience_s:
             (life.control / kind).unlink(missing_ok=True)
             self._queue.append(kind)
             self._ordered = None
@@ -352,7 +354,9 @@ class Storm:
             lost = damage(path, kind.rpartition("-")[2], self._rng)
             self._ledger.spoil(path, stored, *lost)
             if path.name == "metrics.jsonl":
-                self._ledger.metrics_damaged.add(path)
+                self._ledger.steps_damaged |= {
+                    row.get("step") for row in audit.objects(before.decode(errors="replace"))
+                }
             self._damaged.append(_Damaged(kind, path, before))
             self._queue.remove(kind)
             self._note(kind)
@@ -378,11 +382,7 @@ class Storm:
     def _close(self, life: Life) -> None:
         """After a sitting: nothing may be left running, and nothing stored may be gone."""
         self._look()
-        if self._ordered is not None:
-            kind, _ = self._ordered
-            (life.control / kind).unlink(missing_ok=True)
-            self._queue.append(kind)
-            self._ordered = None
+        self._await_order(life, patience_s=0.0)
         self._full_since = None
         self._ground.disk.empty(life)
         self._figures.find("orphans", [f"orphan: {self._scene.name}: {one}" for one in life.orphans()])

@@ -95,7 +95,9 @@ def _frames(data: bytes) -> Iterator[Stored]:
 def final_tries(stored: list[Stored]) -> list[Stored]:
     """One a slot: the first try with a reward, or the last one."""
     chosen: dict[str, Stored] = {}
-    for one in sorted(stored, key=lambda one: int(one.episode.rpartition("/try-")[2])):
+    for one in sorted(
+        {one.episode: one for one in stored}.values(), key=lambda one: int(one.episode.rpartition("/try-")[2])
+    ):
         if one.slot not in chosen or chosen[one.slot].reward is None:
             chosen[one.slot] = one
     return list(chosen.values())
