@@ -13,10 +13,10 @@ from clickgrad.config import READ_BY, Config
 
 PACKAGE = Path(clickgrad.__file__).parent
 ROOTS = {"run": "_run_goal"}  # of the command line; the others are called as their commands
-# Reached by name, but never at work. The learner comes with a way to open rollouts, which cloning does not go.
-NOT_CALLED = {"clone": {"reinforce"}}
+# The rooms that see a configuration.
+ROOMS = tuple(f"clickgrad.{room}" for room in ("recipes", "backends", "tools", "studies", "planning"))
 
-Place = tuple[str, str]  # module and name of a function or class
+Place = tuple[str, str]  # module and name of a function or class, or of a method as Class.method
 
 
 @cache
@@ -28,31 +28,54 @@ def parsed(module: str) -> ast.Module:
 
 def definitions(module: str) -> dict[str, ast.AST]:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return {node.name: node for node in parsed(module).body if isinstance(node, kinds)}
+    found = {node.name: node for node in parsed(module).body if isinstance(node, kinds)}
+    methods = {
+        f"{name}.{method.name}": method
+        for name, node in found.items()
+        if isinstance(node, ast.ClassDef)
+        for method in node.body
+        if isinstance(method, kinds)
+    }
+    return found | methods
 
 
 def imports(nodes: list[ast.AST]) -> dict[str, Place]:
-    """Names from the recipes: no other part of the package sees a configuration."""
     return {
         alias.asname or alias.name: (node.module, alias.name)
         for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("clickgrad.recipes")
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(ROOMS)
         for alias in node.names
     }
 
 
 @cache
-def looked_at(place: Place) -> tuple[frozenset[str], frozenset[Place]]:
-    """The sections that one function or class names itself, and the places it refers to."""
+def looked_at(place: Place) -> tuple[frozenset[str], frozenset[Place], frozenset[str]]:
+    """The sections that a function, a class or a method names itself, the places it refers to, and all attributes."""
     module, name = place
     here = definitions(module)
     if name not in here:
-        return frozenset(), frozenset()
-    nodes = list(ast.walk(here[name]))
+        return frozenset(), frozenset(), frozenset()
+    node = here[name]
+    # What the methods of a class read counts when they are called.
+    nodes = [] if isinstance(node, ast.ClassDef) else list(ast.walk(node))
     known = {other: (module, other) for other in here} | imports(list(parsed(module).body)) | imports(nodes)
     sections = {node.attr for node in nodes if isinstance(node, ast.Attribute) and is_config(node.value)}
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return frozenset(sections & set(Config.model_fields)), frozenset(known[one] for one in named & known.keys())
+    attributes = frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute))
+    places = frozenset(known[one] for one in named & known.keys())
+    return frozenset(sections & set(Config.model_fields)), places, attributes
+
+
+def called_methods(seen: set[Place], attributes: set[str]) -> set[Place]:
+    """Of the classes that were met: `backend.players(...)` calls the method `players` of whichever backend it is."""
+    return {
+        (module, name)
+        for module in {module for module, _ in seen}
+        for name in definitions(module)
+        if "." in name
+        and (module, name.partition(".")[0]) in seen
+        and (name.partition(".")[2] in attributes or name.endswith("__"))
+    }
 
 
 def is_config(node: ast.AST) -> bool:
@@ -64,13 +87,15 @@ def is_config(node: ast.AST) -> bool:
 def read_by(command: str) -> set[str]:
     start = ("clickgrad.cli", ROOTS.get(command, "_" + command.replace(" ", "_")))
     assert start[1] in definitions("clickgrad.cli")
-    seen, left, found = {start}, [start], set[str]()
+    seen, left, found, attributes = {start}, [start], set[str](), set[str]()
     while left:
-        sections, places = looked_at(left.pop())
+        sections, places, used = looked_at(left.pop())
         found |= sections
-        left += places - seen
-        seen |= places
-    return found - NOT_CALLED.get(command, set())
+        attributes |= used
+        new = (places | called_methods(seen | places, attributes)) - seen
+        left += new
+        seen |= new
+    return found
 
 
 @pytest.mark.parametrize("command", READ_BY)

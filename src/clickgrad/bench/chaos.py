@@ -33,7 +33,7 @@ from clickgrad.bench.chaos_faults import (
     make_plan,
     scene_of,
 )
-from clickgrad.bench.chaos_files import damage, find_target, read_stored
+from clickgrad.bench.chaos_files import damage, files_in, find_target, read_bytes, read_stored
 from clickgrad.bench.chaos_life import Life, Nursery
 from clickgrad.bench.chaos_scenes import Scene, make_scenes
 from clickgrad.errors import UserError
@@ -45,8 +45,9 @@ AT_ONCE = 4  # files damaged between two sittings
 SETTLE_S = 1.0  # between a fault and what shows that it was survived
 ORDER_S = 15.0  # to wait for an order to be taken
 FULL_S = 8.0  # that a disk stays full when the run does not end by itself
-STUCK = 3  # sittings in a row that got nowhere
+STUCK = AT_ONCE + 2  # sittings in a row that got nowhere: every damaged file may end one
 DISK_MB = 64
+MOST_CROWDED = 4.0
 TOTALS = ("hangs", "orphans", "false_rewards", "lost_episodes", "wrong_denominators", "differs_after_resume")
 
 
@@ -253,7 +254,7 @@ class Storm:
             life.watch()
             self._look()
             now, before = time.monotonic(), signs
-            signs = len(self._seen) + life.log.stat().st_size + _files_in(self._run)
+            signs = len(self._seen) + life.log.stat().st_size + len(files_in(self._run))
             if signs != before or life.asleep:
                 beat = now
             elif now - beat > self._ground.patience_s * _crowd():
@@ -270,8 +271,8 @@ class Storm:
         return killed
 
     def _look(self) -> None:
-        for path in self._run.rglob("metrics.jsonl"):
-            self._seen |= {line for line in path.read_bytes().splitlines() if line.endswith(b"}")}
+        for path in files_in(self._run, "metrics.jsonl"):
+            self._seen |= {line for line in read_bytes(path).splitlines() if line.endswith(b"}")}
         for path, stored in audit.trajectories(self._run):
             self._seen |= {(path, one.identity) for one in stored}
         if time.monotonic() < self._quiet_until:  # what ends now was nearly done before the fault
@@ -280,7 +281,7 @@ class Storm:
     def _maybe_inject(self, life: Life) -> bool:
         """True: the run was killed for it."""
         if self._ordered is not None:
-            self._await_order(life)
+            self._await_order(life, ORDER_S)
         elif self._full_since is not None:
             if time.monotonic() - self._full_since > FULL_S:
                 self._full_since = None
@@ -324,24 +325,27 @@ class Storm:
         self._note(kind)
         return kind == "run-kill"
 
-    def _await_order(self, life: Life) -> None:
-        assert self._ordered is not None
+    def _await_order(self, life: Life, patience_s: float) -> None:
+        """It counts when it has been taken; what is not taken is tried again later."""
+        if self._ordered is None:
+            return
         kind, since = self._ordered
         if not (life.control / kind).exists():
             self._settle()
             self._note(kind)
             self._ordered = None
-        elif time.monotonic() - since > ORDER_S:
+        elif time.monotonic() - since > patience_s:
             (life.control / kind).unlink(missing_ok=True)
             self._queue.append(kind)
             self._ordered = None
 
     def _damage_files(self) -> None:
-        """Between two sittings: the file that was chosen, if one was, and a few more, each once."""
+        """Between two sittings: the file that was chosen and a few more, each once."""
+        if self._strike is None:
+            return
         first, self._strike, self._damaged = self._strike, None, []
         struck: set[Path] = set()
-        others = [kind for kind in self._queue if kind in DAMAGE and kind != first]
-        for kind in [first, *others] if first else ():
+        for kind in [first, *(kind for kind in self._queue if kind in DAMAGE and kind != first)]:
             path = find_target(self._run, _what(kind))
             if path is None or path in struck or len(struck) == AT_ONCE:
                 continue
@@ -350,7 +354,9 @@ class Storm:
             lost = damage(path, kind.rpartition("-")[2], self._rng)
             self._ledger.spoil(path, stored, *lost)
             if path.name == "metrics.jsonl":
-                self._ledger.metrics_damaged.add(path)
+                self._ledger.steps_damaged |= {
+                    row.get("step") for row in audit.objects(before.decode(errors="replace"))
+                }
             self._damaged.append(_Damaged(kind, path, before))
             self._queue.remove(kind)
             self._note(kind)
@@ -376,11 +382,7 @@ class Storm:
     def _close(self, life: Life) -> None:
         """After a sitting: nothing may be left running, and nothing stored may be gone."""
         self._look()
-        if self._ordered is not None:
-            kind, _ = self._ordered
-            (life.control / kind).unlink(missing_ok=True)
-            self._queue.append(kind)
-            self._ordered = None
+        self._await_order(life, patience_s=0.0)
         self._full_since = None
         self._ground.disk.empty(life)
         self._figures.find("orphans", [f"orphan: {self._scene.name}: {one}" for one in life.orphans()])
@@ -461,11 +463,7 @@ def _what(kind: str) -> str:
 
 def _crowd() -> float:
     """How much longer everything takes because others want the cores, too."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-
-
-def _files_in(run: Path) -> int:
-    return sum(1 for _ in run.rglob("*"))
+    return min(MOST_CROWDED, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def _names(life: Life, path: Path) -> bool:

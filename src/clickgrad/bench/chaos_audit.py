@@ -5,11 +5,20 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clickgrad.bench.chaos_files import DEMOS, TRAJECTORIES, Stored, final_tries, read_stored
+from clickgrad.bench.chaos_files import (
+    DEMOS,
+    TRAJECTORIES,
+    Stored,
+    files_in,
+    final_tries,
+    read_bytes,
+    read_stored,
+)
 from clickgrad.bench.chaos_scenes import HOSTILE
 
 Call = Callable[[Sequence[str]], str]  # a command of the run's own version, undisturbed; what it printed
@@ -24,7 +33,7 @@ class Ledger:
     run: Path
     known: dict[Path, set[tuple[str, float]]] = field(default_factory=lambda: defaultdict(set))
     damaged: dict[Path, list[Stored]] = field(default_factory=lambda: defaultdict(list))
-    metrics_damaged: set[Path] = field(default_factory=set)
+    steps_damaged: set[object] = field(default_factory=set)  # whose rows of metrics may be anything
 
     def note(self) -> None:
         for path, stored in trajectories(self.run):
@@ -48,7 +57,7 @@ class Ledger:
 
 def trajectories(run: Path) -> list[tuple[Path, list[Stored]]]:
     """Of all stages. Demonstrations are the same whoever records them, so nothing is lost with them."""
-    return [(path, read_stored(path)) for path in sorted(run.rglob(TRAJECTORIES)) if path.name != DEMOS]
+    return [(path, read_stored(path)) for path in files_in(run, TRAJECTORIES) if path.name != DEMOS]
 
 
 # --- denominators ---------------------------------------------------------------------------------------------------
@@ -60,11 +69,9 @@ def wrong_denominators(run: Path, ledger: Ledger) -> list[str]:
         if path.stem.startswith("evaluate"):
             report = json.loads((path.parents[1] / "report.json").read_text())
             found += _wrong_report(path.relative_to(run), report["success"], stored)
-    if (
-        run / "reinforce" / "metrics.jsonl"
-    ).exists() and run / "reinforce" / "metrics.jsonl" not in ledger.metrics_damaged:
-        for line in (run / "reinforce" / "metrics.jsonl").read_text().splitlines():
-            found += _wrong_row(run, json.loads(line), ledger)
+    for row in objects(read_bytes(run / "reinforce" / "metrics.jsonl").decode(errors="replace")):
+        if row.get("step") not in ledger.steps_damaged:
+            found += _wrong_row(run, row, ledger)
     return found
 
 
@@ -82,9 +89,9 @@ def _wrong_report(where: Path, said: dict[str, Any], stored: list[Stored]) -> li
 
 def _wrong_row(run: Path, row: dict[str, Any], ledger: Ledger) -> list[str]:
     path = run / "reinforce" / "trajectories" / f"step-{row['step']:04d}.jsonl.zst"
-    stored = read_stored(path)
-    there = {one.episode for one in stored}
-    gone = len({one.episode for one in ledger.damaged[path]} - there)  # they were there when the row was written
+    by_name = {one.episode: one for one in read_stored(path)}
+    stored = by_name.values()
+    gone = len({one.episode for one in ledger.damaged[path]} - by_name.keys())  # they may have been there then
     crashed = sum(one.reward is None for one in stored)
     if not len(stored) <= row["episodes"] <= len(stored) + gone:
         return [f"denominator: step {row['step']}: {len(stored)} episodes, told as {row['episodes']}"]
@@ -139,7 +146,11 @@ def _lived_through(one: Stored) -> bool:
 
 def objects(output: str) -> list[dict[str, Any]]:
     """The lines that are JSON objects, among whatever else was said."""
-    return [json.loads(line) for line in output.splitlines() if line.startswith("{") and line.endswith("}")]
+    found = []
+    for line in output.splitlines():
+        with suppress(ValueError):
+            found += [json.loads(line)] if line.startswith("{") else []
+    return found
 
 
 # --- the same weights -----------------------------------------------------------------------------------------------

@@ -4,8 +4,10 @@ reader is among what is tested, and the run may be another version's."""
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 import zstandard
 
 MAGIC = b"\x28\xb5\x2f\xfd"
-TRAJECTORIES = "*.jsonl.zst"
+TRAJECTORIES = ".jsonl.zst"
 DEMOS = "demos.jsonl.zst"
 
 
@@ -45,6 +47,19 @@ class Stored:
         return self.episode, float(self.record["seconds"])
 
 
+def files_in(run: Path, ending: str = "") -> list[Path]:
+    """In order. Unlike rglob it bears with folders that vanish meanwhile: the run is at work there."""
+    found = [Path(folder, name) for folder, _, names in os.walk(run) for name in names if name.endswith(ending)]
+    return sorted(found)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Nothing, if it has just been replaced or removed."""
+    with suppress(OSError):
+        return path.read_bytes()
+    return b""
+
+
 def read_stored(path: Path) -> list[Stored]:
     """Every whole frame; what cannot be read is passed over."""
     try:
@@ -57,7 +72,7 @@ def read_stored(path: Path) -> list[Stored]:
 @lru_cache(256)
 def _read(path: Path, changed_ns: int, size: int) -> list[Stored]:
     """Read again only when it has changed: a run is looked at many times a second."""
-    return list(_frames(path.read_bytes()))
+    return list(_frames(read_bytes(path)))
 
 
 def _frames(data: bytes) -> Iterator[Stored]:
@@ -80,7 +95,9 @@ def _frames(data: bytes) -> Iterator[Stored]:
 def final_tries(stored: list[Stored]) -> list[Stored]:
     """One a slot: the first try with a reward, or the last one."""
     chosen: dict[str, Stored] = {}
-    for one in sorted(stored, key=lambda one: int(one.episode.rpartition("/try-")[2])):
+    for one in sorted(
+        {one.episode: one for one in stored}.values(), key=lambda one: int(one.episode.rpartition("/try-")[2])
+    ):
         if one.slot not in chosen or chosen[one.slot].reward is None:
             chosen[one.slot] = one
     return list(chosen.values())
@@ -110,29 +127,32 @@ def damage(path: Path, how: str, rng: random.Random) -> tuple[int, int]:
 
 def find_target(run: Path, what: str) -> Path | None:
     """The file of this kind that the next sitting has to read; None when there is none now."""
+    found = [path for path in files_in(run) if _is_kind(run, path, what)]
+    sized = [(path.stat().st_mtime_ns, path) for path in found if path.exists() and path.stat().st_size]
+    return max(sized, default=(0, None))[1]
+
+
+def _is_kind(run: Path, path: Path, what: str) -> bool:
+    stage = path.parents[2] if path.parent.name.startswith("step-") else path.parent
+    finished = (stage / "model").exists()
     match what:
         case "trajectories":
-            found = [path for path in run.rglob(TRAJECTORIES) if path.name != DEMOS]
+            return path.name.endswith(TRAJECTORIES) and path.name != DEMOS
         case "demos":
-            found = [] if (run / "clone" / "model").exists() else [*run.glob(f"clone/trajectories/{DEMOS}*")]
+            return path.name.startswith(DEMOS) and not (run / "clone" / "model").exists()
         case "weights" | "optimizer":
-            found = _in_checkpoints(run, f"{what}.safetensors")
+            return path.name == f"{what}.safetensors" and not finished
         case "progress":
-            found = _in_checkpoints(run, "progress.json")
+            return path.name == "progress.json" and not finished
         case "model":
             begun = (run / "reinforce").exists() and not (run / "reinforce" / "model").exists()
-            found = [*run.glob("clone/model/model.safetensors")] if begun else []
+            return path == run / "clone" / "model" / "model.safetensors" and begun
         case "metrics":
-            found = [path for path in run.rglob("metrics.jsonl") if not (path.parent / "model").exists()]
+            return path.name == "metrics.jsonl" and not finished
         case "index":
-            found = [*run.rglob("*.index.json")]
+            return path.name.endswith(".index.json")
         case _:
-            found = [*run.rglob("config.toml")]
-    return max((path for path in found if path.stat().st_size), key=lambda path: path.stat().st_mtime_ns, default=None)
-
-
-def _in_checkpoints(run: Path, name: str) -> list[Path]:
-    return [path for path in run.glob(f"*/checkpoints/step-*/{name}") if not (path.parents[2] / "model").exists()]
+            return path.name == "config.toml"
 
 
 FILES = ("trajectories", "demos", "weights", "optimizer", "progress", "model", "metrics", "index", "config")

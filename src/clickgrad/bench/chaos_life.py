@@ -81,6 +81,7 @@ class Life:
         self._nursery = nursery
         self._seen: dict[int, psutil.Process] = {}
         self._code: int | None = None
+        log.touch()  # looked at before the run has opened it
         self.main = psutil.Process(nursery.bear(words, log))
 
     @property
