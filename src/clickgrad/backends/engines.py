@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
 @contextmanager
 def open_engine(config: Config, learner: LocalLearner, run: Path) -> Iterator[TrainedPolicy]:
     """The policy that `learner` becomes, until the block ends."""
-    refuse_useless(config)
     opened = _open_torch if config.reinforce.engine == "torch" else _open_vllm
     with opened(config, learner, run) as policy, closing(policy):
         yield policy
@@ -39,6 +38,8 @@ def refuse_useless(config: Config) -> None:
         raise UserError(
             "reinforce.int8 needs the torch engine and a correction: set reinforce.importance_cap, say to 2"
         )
+    if options.servers and config.cluster.address:
+        raise UserError("reinforce.servers: on a cluster the engines are started by it; leave the servers out")
 
 
 @contextmanager

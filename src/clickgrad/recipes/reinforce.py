@@ -15,6 +15,7 @@ from clickgrad.algorithms.protocol import Algorithm
 from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.backends import open_backend
 from clickgrad.backends.agents import prompt_builder
+from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.learners import reinforce_spec, update_options
 from clickgrad.backends.protocol import Players
 from clickgrad.backends.tasks import training_tasks
@@ -37,6 +38,7 @@ from clickgrad.types import Task, Turn
 
 async def reinforce(config: Config, start: str, run: Path) -> Path:
     """Returns the folder of the trained model, a plain transformers folder. `start` is the model RL starts from."""
+    refuse_useless(config)
     algorithm = make_algorithm(config, training_tasks(config))
     with open_run(run, config, "reinforce", start):
         if is_finished(run, config.reinforce.steps):

@@ -9,7 +9,7 @@ import torch
 import transformers
 from tiny import new_learner, tiny_model, tiny_tokenizer
 
-from clickgrad.backends.engines import open_engine
+from clickgrad.backends.engines import open_engine, refuse_useless
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.learn.learner import LocalLearner
@@ -48,12 +48,16 @@ def test_what_is_saved_for_a_sampler_makes_the_same_policy_elsewhere(rank: int, 
         ([SERVER], "do nothing without reinforce.engine"),
         (["reinforce.vllm_options=['--seed']"], "do nothing without reinforce.engine"),
         (["reinforce.engine=vllm", SERVER, "reinforce.vllm_options=['--seed']"], "leave out reinforce.servers"),
-        (["reinforce.engine=vllm", SERVER], "no vLLM server to work with"),
+        (["reinforce.int8=true"], "needs the torch engine and a correction"),
+        (["reinforce.engine=vllm", SERVER, "cluster.address=local"], "leave the servers out"),
     ],
 )
-def test_options_that_would_do_nothing_and_servers_that_are_not_there_are_refused(
-    settings: list[str], reason: str, tmp_path: Path
-) -> None:
-    config = load_config(None, settings, "reinforce")
-    with pytest.raises(UserError, match=reason), open_engine(config, make_learner(0), tmp_path):
+def test_options_that_would_do_nothing_are_refused(settings: list[str], reason: str) -> None:
+    with pytest.raises(UserError, match=reason):
+        refuse_useless(load_config(None, settings, "reinforce"))
+
+
+def test_servers_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    config = load_config(None, ["reinforce.engine=vllm", SERVER], "reinforce")
+    with pytest.raises(UserError, match="no vLLM server to work with"), open_engine(config, make_learner(0), tmp_path):
         pass

@@ -13,7 +13,7 @@ from typing import Any
 
 from clickgrad.agent.prompt import Tokenizer
 from clickgrad.backends.agents import make_agent, prompt_builder
-from clickgrad.backends.engines import refuse_useless, start_server
+from clickgrad.backends.engines import start_server
 from clickgrad.backends.learners import build_learner
 from clickgrad.backends.policies import open_policy
 from clickgrad.backends.ray.connection import Resources, connected, room_for
@@ -61,9 +61,6 @@ class RayBackend:
     @contextmanager
     def learner(self, spec: LearnerSpec) -> Iterator[RayLearner]:
         config, cluster = self.config, self.config.cluster
-        refuse_useless(config)
-        if config.reinforce.servers:
-            raise UserError("reinforce.servers: on a cluster the engines are started by it; leave the servers out")
         spec = replace(spec, model=replace(spec.model, source=_for_all_nodes(spec.model.source)))
         each = _needs(cluster.learner_cpus, cluster.learner_gpus)
         kept = {name: amount * cluster.learners for name, amount in each.items()}
