@@ -18,7 +18,7 @@ from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_layout import CHECKPOINTS, TRAJECTORIES
 from clickgrad.types import Trajectory
 
-SMALL = ["lora.rank=0", "reinforce.lr=2e-3", "reinforce.groups=2", "reinforce.group_size=8", "reinforce.keep=100"]
+SMALL = ["lora.rank=0", "reinforce.lr=5e-4", "reinforce.groups=2", "reinforce.group_size=8", "reinforce.keep=100"]
 
 
 def sampled_for(run: Path, step: int) -> list[Trajectory]:

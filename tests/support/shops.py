@@ -99,6 +99,7 @@ def train(start: Path, run: Path, *options: str) -> list[dict[str, Any]]:
     config = load_config(None, [*common, *options], "reinforce")
     learner = build_learner(replace(reinforce_spec(config, str(start)), with_reference=True), ALONE)
     algorithm = make_algorithm(config, TASKS)
+    run.mkdir(parents=True, exist_ok=True)
 
     async def learn() -> None:
         with open_engine(config, learner, run) as engine:
