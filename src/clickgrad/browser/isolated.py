@@ -34,7 +34,8 @@ def _bundle() -> str:
     """
     scripts = ",\n".join(f"{name}: {_load_script(name)}" for name in _SCRIPTS)
     return (
-        f"globalThis[Symbol.for('clickgrad')] ??= (() => {{ const reach = ({_load_script('reach')})(), kept = {{ refs: [], scrollers: null, aim: null }};\n"
+        "globalThis[Symbol.for('clickgrad')] ??= (() => { const kept = { refs: [], scrollers: null, aim: null };\n"
+        f"const reach = ({_load_script('reach')})();\n"
         f"const scripts = {{ {scripts} }};\n"
         "return (name, argument) => scripts[name](argument, reach, kept); })()"
     )
