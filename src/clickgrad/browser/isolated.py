@@ -28,10 +28,14 @@ def _load_script(name: str) -> str:
 
 
 def _bundle() -> str:
-    """A function of a script's name and argument. `kept` is what one script leaves for another."""
+    """A function of a script's name and argument, the same one for as long as the document lasts.
+
+    `kept` is what one script leaves for another. It hangs on a symbol, for a name could be that of an element.
+    """
     scripts = ",\n".join(f"{name}: {_load_script(name)}" for name in _SCRIPTS)
     return (
-        f"(() => {{ const reach = ({_load_script('reach')})(), kept = {{ refs: [], scrollers: null, aim: null }};\n"
+        "globalThis[Symbol.for('clickgrad')] ??= (() => { const kept = { refs: [], scrollers: null, aim: null };\n"
+        f"const reach = ({_load_script('reach')})();\n"
         f"const scripts = {{ {scripts} }};\n"
         "return (name, argument) => scripts[name](argument, reach, kept); })()"
     )
@@ -47,6 +51,10 @@ class IsolatedWorld:
         self._protocol = protocol
         self._frame = ""
         self._scripts = ""  # the function in the page, by an id that no other document's can have
+
+    def forget(self) -> None:
+        """Another document has come; what is known of the last one would be asked in vain."""
+        self._scripts = ""
 
     async def call(self, script: str, argument: object) -> object:
         """What a script returns. A document that goes away meanwhile is an error of Playwright's: ask its successor."""
@@ -66,7 +74,8 @@ class IsolatedWorld:
                 },
             )
         except Error:
-            self._scripts = self._frame = ""
+            self._frame = "" if not self._scripts else self._frame
+            self._scripts = ""
             raise
         if "exceptionDetails" in answer:
             raise PageError(f"the script {script} failed: {_told(answer)}")

@@ -167,6 +167,8 @@ class Tab:
         self._check_idle()
 
     def _on_navigated(self, frame: Frame) -> None:
+        if frame == self.page.main_frame and self._world is not None:
+            self._world.forget()
         if frame == self.page.main_frame and self._navigation is not None:
             # The old document's requests went with it, whether or not their end was reported.
             self._in_flight.clear()
