@@ -39,7 +39,7 @@ from clickgrad.rollout.episode import unjudged_because
 from clickgrad.rollout.reading import told_after
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
-from clickgrad.types import Exit, Observation, Outcome, Split, Task, Unparsable
+from clickgrad.types import Exit, Observation, Split, Task, Unparsable
 
 T = TypeVar("T")
 LONGEST = 1_000_000
@@ -206,11 +206,11 @@ class _Episode:
     async def _reward(self, answer: str | None) -> float:
         assert self._visit
         verdict = judge(self._task, await self._visit.evidence(answer))
-        if verdict.outcome is Outcome.UNJUDGED:
+        if verdict.reward is None:
             raise WorldError(
                 f"task {self._task.id} cannot be judged: {unjudged_because(verdict) or 'it has no checks'}"
             )
-        return float(verdict.outcome is Outcome.PASSED)
+        return verdict.reward
 
 
 def _config(suite: str, max_turns: int, rendering: str, reply_format: str, world_seed: int) -> Config:

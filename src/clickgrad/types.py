@@ -148,6 +148,11 @@ class Verdict:
     outcome: Outcome
     results: tuple[CheckResult, ...] = ()
 
+    @property
+    def reward(self) -> float | None:
+        """None when nobody can say."""
+        return None if self.outcome is Outcome.UNJUDGED else float(self.outcome is Outcome.PASSED)
+
 
 # --- browser --------------------------------------------------------------------------------------------------------
 
@@ -309,7 +314,6 @@ class Prompt:
 class Sampling:
     max_new_tokens: int
     temperature: float = 1.0  # 0 is greedy
-    top_p: float = 1.0
     seed: int = 0
 
 
@@ -327,7 +331,6 @@ class Completion:
     logprobs: tuple[float, ...]
     finish: Finish
     policy_version: int
-    drawn_logprobs: tuple[float, ...] | None = None  # under what was drawn from, where top_p cut it; None: the same
 
 
 # --- rollout --------------------------------------------------------------------------------------------------------

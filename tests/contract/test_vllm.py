@@ -440,12 +440,10 @@ async def test_the_users_context_is_kept_with_vllm(tmp_path: Path) -> None:
     assert "--max-model-len" not in VllmServer(str(model_folder()), tmp_path / "log", dtype="float32").command
 
 
-async def test_what_the_engine_cannot_do_exactly_it_refuses() -> None:
+async def test_a_prompt_that_does_not_fit_is_refused() -> None:
     with serving(FakeVllm()) as urls:
         engine = engine_on(urls)
         try:
-            with pytest.raises(UserError, match="top_p"):
-                await engine.complete(prompt(), Sampling(2, top_p=0.9))
             with pytest.raises(TokenLimit, match="1020 tokens and a reply of 8 exceed the context of 1024"):
                 await engine.complete(prompt(length=1020), Sampling(8))
             with pytest.raises(PolicyError, match="without weights to push"):

@@ -51,7 +51,7 @@ def _open_torch(config: Config, learner: LocalLearner, run: Path) -> Iterator[Tr
         learner.sampler,
         max_rows=config.rollout.concurrency,
         threads=share_threads() if options.max_staleness else 0,
-        int8=options.int8,
+        compute="int8" if options.int8 else "float32",
     )
 
 

@@ -167,7 +167,9 @@ def _ours(
     loaded: LoadedModel, crowd: Sequence[Sequence[Recorded]], int8: bool = False
 ) -> tuple[list[Completion], float, float, float]:
     """Completions in the order of episodes and turns, seconds, peak memory, share of prompt tokens not computed."""
-    engine = TorchEngine(replace(loaded, tokenizer=endless(loaded.tokenizer)), max_rows=EPISODES, int8=int8)
+    engine = TorchEngine(
+        replace(loaded, tokenizer=endless(loaded.tokenizer)), max_rows=EPISODES, compute="int8" if int8 else "float32"
+    )
 
     async def live(episode: Sequence[Recorded], seed: int) -> list[Completion]:
         return [

@@ -101,9 +101,9 @@ class CombAttention:
         self._mask: torch.Tensor | None = None  # the widest there is: all others are its lower right corners
 
     def attend(
-        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None, layer: int
     ) -> torch.Tensor:
-        """query [1, H, N, D], key and value [1, G, N, D]; returns [1, N, H, D]."""
+        """query [1, H, N, D], key and value [1, G, N, D]; returns [1, N, H, D]. All layers see alike."""
         groups = query.shape[1] // key.shape[1]
         keys, values = torch.split(key, self._pieces, 2), torch.split(value, self._pieces, 2)
         queries = torch.split(query, [length for length, _ in self._blocks], 2)

@@ -17,9 +17,10 @@ from clickgrad.planning.figures import MEASURED
 from clickgrad.planning.options import Options
 from clickgrad.planning.workload import Workload, comb_tokens, loads
 from clickgrad.report.episodes import Episode
-from clickgrad.report.metrics import TIMES, read_rows
+from clickgrad.report.metrics import read_rows
 from clickgrad.report.runs import RunFolder
 from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.run_layout import TIMES
 from clickgrad.types import Trajectory
 
 DEMO_SESSIONS = 4  # at most, as `recipes/demos.py` opens them

@@ -1,9 +1,7 @@
-"""The attention that all our models use: the library's own, with two cases of ours.
+"""The attention that all our models use: the library's own, unless the caller passes a `pattern`.
 
-Decoding: transformers repeats keys and values for every query head before it attends; with one new position a row that
-copying costs as much as the arithmetic. Here the query heads that share a key/value head are laid side by side as
-queries instead. Packed sequences: the caller passes a `pattern`, which knows who sees whom. Every other shape goes the
-library's way.
+A pattern knows who sees whom in a packed sequence. It lays the query heads that share a key/value head side by side as
+queries; the library would copy keys and values for every query head first.
 """
 
 from __future__ import annotations
@@ -20,9 +18,9 @@ NAME = "clickgrad"
 
 class Pattern(Protocol):
     def attend(
-        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float | None, layer: int
     ) -> torch.Tensor:
-        """query [B, heads, N, D]; returns [B, N, heads, D]."""
+        """query [1, heads, N, D]; returns [1, N, heads, D]."""
 
 
 def attention(
@@ -35,18 +33,9 @@ def attention(
     pattern: Pattern | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """query [B, heads, 1, D] becomes [B, kv heads, heads / kv heads, D]: all of them look at the same T positions."""
     if pattern is not None:
-        return pattern.attend(query, key, value, scaling), None
-    groups = getattr(module, "num_key_value_groups", 1)
-    if query.shape[2] != 1 or groups == 1 or attention_mask is None:
-        return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)  # type: ignore[no-any-return]
-    rows, heads, _, size = query.shape
-    grouped = query.reshape(rows, heads // groups, groups, size)
-    attended = torch.nn.functional.scaled_dot_product_attention(
-        grouped, key, value, attn_mask=attention_mask, scale=scaling
-    )
-    return attended.reshape(rows, 1, heads, size), None
+        return pattern.attend(query, key, value, scaling, module.layer_idx), None
+    return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)  # type: ignore[no-any-return]
 
 
 def use_our_attention(model: Any) -> None:

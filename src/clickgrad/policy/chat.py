@@ -146,7 +146,6 @@ class ChatEngine:
         return body | {
             "max_tokens": sampling.max_new_tokens,
             "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
             "seed": sampling.seed % 2**31,  # more than some endpoints can hold
         }
 

@@ -1,106 +1,170 @@
-"""Keys and values of attention: rows being decoded, and prompts kept for whoever shares their beginning.
+"""Keys and values of attention: a row for every request under way, and prompts kept for whoever shares their beginning.
 
-Shapes: B rows, H key/value heads, T positions, D head size; one (keys, values) pair a layer.
+Shapes: R rows, N tokens of a pass, G key/value heads, H query heads, T positions, D head size; a (keys, values) pair a
+layer.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from transformers.cache_utils import Cache
 
 Tensor = torch.Tensor
-Layers = list[tuple[Tensor, Tensor]]
+Layers = list[tuple[Tensor, Tensor]]  # each [G, T, D] of one request
 GROW = 256  # positions added at a time
+SHORT = 16  # tokens: segments up to this length attend together, padded to the longest of them
 
 
-class PrefillCache(Cache):
-    """One row: a known beginning, extended by one forward pass."""
+class Rows:
+    """Buffers [R, G, T, D], one a layer; rows 0..n-1 are in use, each with a length of its own."""
 
-    def __init__(self, beginning: Layers) -> None:
-        super().__init__(layers=[])
-        self.pairs = beginning
-
-    def update(
-        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
-    ) -> tuple[Tensor, Tensor]:
-        if layer_idx == len(self.pairs):
-            self.pairs.append((key_states, value_states))
-        else:
-            keys, values = self.pairs[layer_idx]
-            self.pairs[layer_idx] = (torch.cat([keys, key_states], 2), torch.cat([values, value_states], 2))
-        return self.pairs[layer_idx]
-
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        return self.pairs[layer_idx][0].shape[2] if layer_idx < len(self.pairs) else 0
-
-
-class RowCache(Cache):
-    """The rows being decoded, aligned at position 0, each with a length of its own. Rows 0..n-1 are live."""
-
-    def __init__(self) -> None:
-        super().__init__(layers=[])
+    def __init__(self, config: Any, dtype: torch.dtype) -> None:
+        heads = config.num_key_value_heads
+        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        self.dtype = dtype
         self.lengths: list[int] = []
-        self._buffers: Layers = []
+        self._shape = heads, size
+        self.buffers = [(self._zeros(0, 0), self._zeros(0, 0)) for _ in range(config.num_hidden_layers)]
 
-    def add(self, pairs: Layers, spare: int) -> None:
-        """A new last row, with room for `spare` more positions."""
-        row, length = len(self.lengths), pairs[0][0].shape[2]
-        self._reserve(pairs, row + 1, length + spare)
-        for (keys, values), (new_keys, new_values) in zip(self._buffers, pairs, strict=True):
-            keys[row, :, :length] = new_keys[0]
-            values[row, :, :length] = new_values[0]
-        self.lengths.append(length)
+    def add(self, beginning: Layers, positions: int) -> None:
+        """A new last row with room for `positions`, of which the first ones are known."""
+        row = len(self.lengths)
+        self._reserve(row + 1, positions)
+        known = beginning[0][0].shape[1] if beginning else 0
+        for (keys, values), (old_keys, old_values) in zip(self.buffers, beginning, strict=False):
+            keys[row, :, :known] = old_keys
+            values[row, :, :known] = old_values
+        self.lengths.append(known)
 
     def remove(self, row: int) -> None:
-        """The last row takes its place, so that live rows stay together."""
+        """The last row takes its place, so that rows in use stay together."""
         last = len(self.lengths) - 1
+        length = self.lengths.pop()
         if row != last:
-            for keys, values in self._buffers:
-                keys[row] = keys[last]
-                values[row] = values[last]
-            self.lengths[row] = self.lengths[last]
-        self.lengths.pop()
+            for keys, values in self.buffers:
+                keys[row, :, :length] = keys[last, :, :length]
+                values[row, :, :length] = values[last, :, :length]
+            self.lengths[row] = length
 
-    def mask(self) -> Tensor:
-        """[B, 1, 1, T]: every row sees itself up to and including the position about to be written."""
-        reach = torch.tensor(self.lengths)[:, None, None, None]
-        return torch.arange(max(self.lengths) + 1) <= reach
+    def beginning(self, row: int, length: int) -> Layers:
+        """A copy of the first positions of a row."""
+        return [(keys[row, :, :length].clone(), values[row, :, :length].clone()) for keys, values in self.buffers]
 
-    def advance(self) -> None:
-        self.lengths = [length + 1 for length in self.lengths]
+    def clear(self) -> None:
+        self.lengths.clear()
 
-    def update(
-        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
-    ) -> tuple[Tensor, Tensor]:
-        keys, values = self._buffers[layer_idx]
-        rows, width = len(self.lengths), max(self.lengths) + 1
-        at = torch.tensor(self.lengths)
-        keys[torch.arange(rows), :, at] = key_states[:, :, 0]
-        values[torch.arange(rows), :, at] = value_states[:, :, 0]
-        return keys[:rows, :, :width], values[:rows, :, :width]
-
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        return max(self.lengths, default=0)
-
-    def _reserve(self, pairs: Layers, rows: int, positions: int) -> None:
-        _, heads, _, size = pairs[0][0].shape
-        old_rows, old_positions = self._buffers[0][0].shape[0::2] if self._buffers else (0, 0)
+    def _reserve(self, rows: int, positions: int) -> None:
+        old_rows, old_positions = self.buffers[0][0].shape[0::2]
         if rows <= old_rows and positions <= old_positions:
             return
-        rows = max(rows, old_rows)
         positions = max(-(-positions // GROW) * GROW, old_positions)
-        grown: Layers = []
-        for index, (like, _) in enumerate(pairs):
-            # Zeros, not garbage: masked positions still enter the product, and 0 * NaN is NaN.
-            keys, values = like.new_zeros(rows, heads, positions, size), like.new_zeros(rows, heads, positions, size)
-            if self._buffers:
-                keys[:old_rows, :, :old_positions], values[:old_rows, :, :old_positions] = self._buffers[index]
-            grown.append((keys, values))
-        self._buffers = grown
+        rows = max(rows, old_rows)
+        # Layer by layer, so that two whole copies never lie side by side; the first one, whose size is looked at, last.
+        for layer, (keys, values) in reversed(list(enumerate(self.buffers))):
+            grown = self._zeros(rows, positions), self._zeros(rows, positions)
+            grown[0][:old_rows, :, :old_positions], grown[1][:old_rows, :, :old_positions] = keys, values
+            self.buffers[layer] = grown
+
+    def _zeros(self, rows: int, positions: int) -> Tensor:
+        # Zeros, not garbage: masked positions still enter the product, and 0 * NaN is NaN.
+        heads, size = self._shape
+        return torch.zeros(rows, heads, positions, size, dtype=self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Tokens that a pass adds to a row, after the `start` positions which are known."""
+
+    row: int
+    start: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.length
+
+
+class PassAttention:
+    """Attention of one pass: every segment sees its own row up to itself. Writes its keys and values there.
+
+    Segments of rows 0, 1 and 2 with 1, 2 and 40 tokens are packed as one sequence of 43. The first two attend together,
+    padded to two tokens; the third one by itself.
+    """
+
+    def __init__(self, rows: Rows, segments: Sequence[Segment]) -> None:
+        self._rows = rows
+        self._at_row = torch.tensor([one.row for one in segments for _ in range(one.length)])
+        self._at_position = torch.tensor([at for one in segments for at in range(one.start, one.end)])
+        self.positions = self._at_position[None]
+        begins = [0]
+        for one in segments:
+            begins.append(begins[-1] + one.length)
+        short = [(begin, one) for begin, one in zip(begins, segments, strict=False) if one.length <= SHORT]
+        self._long = [(begin, one) for begin, one in zip(begins, segments, strict=False) if one.length > SHORT]
+        self._short_rows = [one.row for _, one in short]
+        self._width = max((one.length for _, one in short), default=0)
+        self._reach = max((one.end for _, one in short), default=0)
+        # Padding repeats a segment's last token: it is computed and thrown away.
+        self._padded = torch.tensor(
+            [[begin + min(place, one.length - 1) for place in range(self._width)] for begin, one in short]
+        )
+        self._kept = torch.tensor(
+            [at * self._width + place for at, (_, one) in enumerate(short) for place in range(one.length)]
+        )
+        self._short_tokens = torch.tensor([begin + place for begin, one in short for place in range(one.length)])
+        self._last_seen = torch.tensor(
+            [[one.start + min(place, one.length - 1) for place in range(self._width)] for _, one in short]
+        )
+        self._together = self._short_rows == list(range(len(short)))
+        self._masks: dict[int, Tensor] = {}
+
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, scaling: float | None, layer: int) -> Tensor:
+        """query [1, H, N, D], key and value [1, G, N, D]; returns [1, N, H, D]."""
+        keys, values = self._rows.buffers[layer]
+        keys[self._at_row, :, self._at_position] = key[0].transpose(0, 1).to(keys.dtype)
+        values[self._at_row, :, self._at_position] = value[0].transpose(0, 1).to(values.dtype)
+        _, heads, tokens, size = query.shape
+        query_N = query[0].to(keys.dtype)
+        out = torch.empty(tokens, heads, size, dtype=keys.dtype)
+        if self._short_rows:
+            out[self._short_tokens] = self._attend_short(query_N, keys, values, scaling)
+        for begin, one in self._long:
+            own = slice(begin, begin + one.length)
+            seen = keys[one.row, :, : one.end], values[one.row, :, : one.end]
+            out[own] = self._attend_long(query_N[:, own], *seen, scaling)
+        return out.to(query.dtype)[None]
+
+    def _attend_short(self, query_N: Tensor, keys: Tensor, values: Tensor, scaling: float | None) -> Tensor:
+        heads, _, size = query_N.shape
+        groups = heads // keys.shape[1]
+        rows, width = self._padded.shape
+        which = slice(0, rows) if self._together else self._short_rows
+        keys_RT, values_RT = keys[which, :, : self._reach], values[which, :, : self._reach]
+        # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
+        asked = query_N[:, self._padded].reshape(-1, groups, rows, width, size).permute(2, 0, 1, 3, 4)
+        mask = self._masks.get(groups)
+        if mask is None:
+            visible = torch.arange(self._reach) <= self._last_seen[:, :, None]  # [short, width, T]
+            mask = self._masks[groups] = visible[:, None].repeat(1, 1, groups, 1)
+        answer = torch.nn.functional.scaled_dot_product_attention(
+            asked.reshape(rows, -1, groups * width, size), keys_RT, values_RT, attn_mask=mask, scale=scaling
+        )
+        answer = answer.reshape(rows, -1, groups, width, size).permute(0, 3, 1, 2, 4)
+        return answer.reshape(rows * width, heads, size)[self._kept]
+
+    def _attend_long(self, query_L: Tensor, keys_T: Tensor, values_T: Tensor, scaling: float | None) -> Tensor:
+        heads, length, size = query_L.shape
+        groups, seen = heads // keys_T.shape[0], keys_T.shape[1]
+        mask = torch.ones(length, seen, dtype=torch.bool).tril(seen - length).repeat(groups, 1)
+        answer = torch.nn.functional.scaled_dot_product_attention(
+            query_L.reshape(1, -1, groups * length, size), keys_T[None], values_T[None], attn_mask=mask, scale=scaling
+        )
+        return answer.reshape(heads, length, size).transpose(0, 1)
 
 
 class PrefixStore:
@@ -115,27 +179,30 @@ class PrefixStore:
 
     def longest(self, ids: tuple[int, ...]) -> Layers:
         """The stored beginning that `ids` shares most of."""
-        wanted = np.asarray(ids, dtype=np.int64)
         self.asked_tokens += len(ids)
-        best, best_key = 0, b""
-        for key, (known, _) in self._entries.items():
-            size = min(len(known), len(wanted))
-            differs = np.flatnonzero(known[:size] != wanted[:size])
-            shared = int(differs[0]) if len(differs) else size
-            if shared > best:
-                best, best_key = shared, key
+        best, key = self._closest(ids)
         if not best:
             return []
-        self._entries.move_to_end(best_key)
+        self._entries.move_to_end(key)
         self.hit_tokens += best
-        return [(keys[:, :, :best], values[:, :, :best]) for keys, values in self._entries[best_key][1]]
+        return [(keys[:, :best], values[:, :best]) for keys, values in self._entries[key][1]]
+
+    def known_length(self, ids: tuple[int, ...]) -> int:
+        return self._closest(ids)[0]
+
+    def _closest(self, ids: tuple[int, ...]) -> tuple[int, bytes]:
+        wanted = np.asarray(ids, dtype=np.int64)
+        shared = ((shared_length(known, wanted), key) for key, (known, _) in self._entries.items())
+        return max(shared, key=lambda found: found[0], default=(0, b""))
+
+    def knows(self, ids: tuple[int, ...]) -> bool:
+        return np.asarray(ids, dtype=np.int64).tobytes() in self._entries
 
     def keep(self, ids: tuple[int, ...], pairs: Layers) -> None:
         known = np.asarray(ids, dtype=np.int64)
-        key = known.tobytes()
-        if key in self._entries or len(ids) > self._max_tokens:
+        if len(ids) > self._max_tokens:
             return
-        self._entries[key] = (known, pairs)
+        self._entries[known.tobytes()] = (known, pairs)
         self._tokens += len(ids)
         while self._tokens > self._max_tokens:
             _, (gone, _) = self._entries.popitem(last=False)
@@ -144,3 +211,10 @@ class PrefixStore:
     def clear(self) -> None:
         self._entries.clear()
         self._tokens = 0
+
+
+def shared_length(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> int:
+    """Of the beginning that two sequences have in common."""
+    size = min(len(one), len(other))
+    differs = np.flatnonzero(one[:size] != other[:size])
+    return int(differs[0]) if len(differs) else size

@@ -1,11 +1,10 @@
 """The in-process engine: any transformers causal LM, token ids in, sampled ids and their logprobs out.
 
-Two threads use the model while requests are live: one reads prompts, the other draws the next token of all that were
-read. Side by side they keep the cores busier than one after the other, above all where a browser wants its share. A
-request joins the running batch at the next token; prompts that begin alike share the computed beginning
-(`kv.PrefixStore`), so a group pays for its first page once.
-
-A request that cannot be served fails alone. When a thread ends, whatever the reason, all that wait are told at once.
+One thread makes one pass of the model after the other. A pass holds whatever is wanted next, packed as one sequence, so
+that the products have many rows: the newest token of every reply under way, guesses at the tokens after it
+(`drafts.py`), and prompts, chunk by chunk. A reply's token number i is drawn with the i-th number of its own seed from
+the logits of its own context, whoever shares the pass and whatever was guessed. Prompts that begin alike share the
+computed beginning (`kv.PrefixStore`), so a group pays for its first page once.
 """
 
 from __future__ import annotations
@@ -13,47 +12,69 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
+import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import isfinite, log
-from typing import Any
+from math import isfinite
 
+import numpy as np
 import torch
 
 from clickgrad.errors import PolicyError, boundary
-from clickgrad.policy.device import device_of, on_device_of
-from clickgrad.policy.kv import Layers, PrefillCache, PrefixStore, RowCache
+from clickgrad.policy.device import on_device_of
+from clickgrad.policy.drafts import Drafter, Page
+from clickgrad.policy.kv import PassAttention, PrefixStore, Rows, Segment, shared_length
 from clickgrad.policy.models import LoadedModel
-from clickgrad.policy.packed import PackedLinears
+from clickgrad.policy.packed import Compute, PackedLinears
 from clickgrad.policy.protocol import refuse_too_long
 from clickgrad.types import Completion, Finish, Prompt, Sampling
 
-CLOSE_TIMEOUT_S = 30.0
-SWAP_TIMEOUT_S = 300.0  # a long prompt may have to be read first
-
 logger = logging.getLogger(__name__)
+CLOSE_TIMEOUT_S = 30.0
+SWAP_TIMEOUT_S = 300.0
+PASS_TOKENS = 160  # products are at their best from about thirty rows on; more would only keep replies waiting
+DRAFT_TOKENS = 64  # of a pass, so that prompts are read on
+WORTH_WAITING = 16  # tokens that a prompt which is being read will save another one
 
 
 @dataclass(slots=True, eq=False)
 class Request:
-    ids: tuple[int, ...]
+    prompt: tuple[int, ...]
     sampling: Sampling
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Completion]
-    generator: torch.Generator
+    page: Page
+    rng: random.Random
+    lots: list[float] = field(default_factory=list)  # one a token of the reply, uniform in [0, 1), as far as needed
     sampled: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
-    drawn_logprobs: list[float] = field(default_factory=list)  # after top_p
-    version: int = 0  # of the weights that read its prompt: no token is older
-    read: Layers = field(default_factory=list)  # keys and values of its prompt, until it joins the batch
+    version: int = 0  # of the weights that began to read its prompt: no token is older
+    failed: PolicyError | None = None
+
+    @property
+    def length(self) -> int:
+        return len(self.prompt) + len(self.sampled)
+
+    def tokens(self, start: int, count: int) -> tuple[int, ...]:
+        """Of prompt and reply, from position `start`."""
+        if start < len(self.prompt):
+            return self.prompt[start : start + count]
+        return tuple(self.sampled[start - len(self.prompt) :][:count])
+
+    def lot(self, number: int) -> float:
+        """The same for the same token of the reply, however often it is asked for."""
+        while len(self.lots) <= number:
+            self.lots.append(self.rng.random())
+        return self.lots[number]
 
     def settle(self, result: Completion | PolicyError) -> None:
-        """Called on a thread of the engine; a future that was cancelled or a loop that is gone wants nothing."""
-        with suppress(RuntimeError):
+        """Called on the engine's thread; a future that was cancelled or a loop that is gone wants nothing."""
+        if not self.loop.is_closed():
             self.loop.call_soon_threadsafe(_settle, self.future, result)
 
 
@@ -72,8 +93,15 @@ class _Swap:
             self.done.set_exception(error)
 
 
-class _Wake:
-    """Put among the arrivals to end an idle engine's waiting."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a pass computes of one request: tokens that stand fast, then guesses."""
+
+    request: Request
+    segment: Segment
+    ids: tuple[int, ...]
+    guesses: int
+    draws: int  # tokens that can be drawn after it: none while its prompt is not read to the end
 
 
 def _settle(future: asyncio.Future[Completion], result: Completion | PolicyError) -> None:
@@ -94,40 +122,40 @@ class TorchEngine:
         max_rows: int = 16,
         cache_tokens: int = 32_768,
         threads: int = 0,
-        int8: bool = False,
+        compute: Compute = "float32",
+        drafting: bool = True,
     ) -> None:
         """`threads` of torch for sampling alone, when others compute beside it; 0 leaves them as they are.
 
-        `int8`: sample from rounded weights, faster; the logprobs are then those of the rounded policy.
+        `compute` other than float32 samples from rounded weights; the logprobs are then those of the rounded policy.
         """
         self.name = name or f"torch:{loaded.source}"
         self.version = 0
         self._loaded = loaded
         self._max_rows = max_rows
-        self._arrivals: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
-        self._read: queue.SimpleQueue[Request | _Wake | None] = queue.SimpleQueue()
-        self._swaps: queue.SimpleQueue[_Swap] = queue.SimpleQueue()
-        self._reading = threading.Lock()  # held while a prompt is read, and while weights change
+        self._arrivals: queue.SimpleQueue[Request | _Swap | None] = queue.SimpleQueue()
         self._closing = False
-        self._waiting: set[Request | _Swap] = set()  # for the threads to settle
+        self._unsettled: set[Request | _Swap] = set()  # that somebody waits for
         self._ended: PolicyError | None = None  # why nothing is taken in any more
         self._ending = threading.Lock()  # held by who begins to wait, and while the waiting are told of an end
         self._threads = threads or torch.get_num_threads()
-        self._live: list[Request] = []
-        self._rows = RowCache()
+        self._waiting: deque[Request] = deque()
+        self._live: list[Request] = []  # one a row
+        self._packed = PackedLinears(loaded.model, compute)
+        self._rows = Rows(loaded.model.config, self._packed.cache_dtype or loaded.model.dtype)
         self._prefixes = PrefixStore(cache_tokens)
-        self._packed = PackedLinears(loaded.model, int8)
-        self._read_s = self._draw_s = 0.0
-        self._reader = self._start(self._read_prompts, "torch-engine-reader")
-        self._thread = self._start(self._serve, "torch-engine")
+        self._drafter = Drafter() if drafting else None
+        self._seconds = 0.0
+        self._passes = self._replying = self._drawn = 0
+        self._thread = threading.Thread(target=self._run, name="torch-engine", daemon=True)
+        self._thread.start()
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
         refuse_too_long(prompt, sampling, self._loaded.context_tokens)
         self._refuse_unreadable(prompt, sampling)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Completion] = loop.create_future()
-        generator = torch.Generator(device_of(self._loaded.model)).manual_seed(sampling.seed)
-        request = Request(prompt.ids, sampling, loop, future, generator)
+        request = Request(prompt.ids, sampling, loop, future, Page(prompt.ids), random.Random(sampling.seed))
         with self._wait_for(request):
             self._arrivals.put(request)
             return await future
@@ -136,14 +164,13 @@ class TorchEngine:
         """Nothing is kept by episode: prefixes age out by use."""
 
     def swap_weights(self, change: Callable[[], None], version: int) -> None:
-        """Let `change` put new weights in place, between two tokens. Requests under way go on with the new ones.
+        """Let `change` put new weights in place, between two passes. Requests under way go on with the new ones.
 
         Each token's logprob is that of the weights it was drawn with; a completion carries the oldest version.
         """
         swap = _Swap(change, version)
         with self._wait_for(swap):
-            self._swaps.put(swap)
-            self._read.put(_Wake())
+            self._arrivals.put(swap)
             try:
                 swap.done.result(SWAP_TIMEOUT_S)
             except TimeoutError:
@@ -154,43 +181,66 @@ class TorchEngine:
         """Prompt tokens that did not have to be computed."""
         return self._prefixes.hit_tokens / max(1, self._prefixes.asked_tokens)
 
+    @property
+    def tokens_per_forward(self) -> float:
+        """Tokens that a reply gains from a pass it takes part in."""
+        return self._drawn / max(1, self._replying)
+
     def figures(self) -> dict[str, float]:
-        """Seconds since the last call: reading prompts, and drawing tokens, which often goes on at the same time."""
-        spent = {"cache_hit_share": self.cache_hit_share, "read_s": self._read_s, "draw_s": self._draw_s}
-        self._read_s = self._draw_s = 0.0
-        return spent
+        """Seconds and passes are since the last call."""
+        told = {
+            "cache_hit_share": self.cache_hit_share,
+            "tokens_per_forward": self.tokens_per_forward,
+            "engine_s": self._seconds,
+            "passes": float(self._passes),
+        }
+        self._seconds, self._passes = 0.0, 0
+        return told
 
     def close(self) -> None:
         self._closing = True
         self._arrivals.put(None)
-        for thread in (self._reader, self._thread):
-            thread.join(CLOSE_TIMEOUT_S)
+        self._thread.join(CLOSE_TIMEOUT_S)
         self._end(PolicyError("the engine was closed"))
-        if not (self._reader.is_alive() or self._thread.is_alive()):
+        if not self._thread.is_alive():
             self._packed.release()
 
     def _refuse_unreadable(self, prompt: Prompt, sampling: Sampling) -> None:
-        """What would fail inside of a batch, with all its neighbours. On a GPU it would be the end of the process."""
+        """What would fail inside of a pass, with all its neighbours. On a GPU it would be the end of the process."""
         known = self._loaded.model.get_input_embeddings().num_embeddings
         if len(prompt.ids) < 2 or min(prompt.ids) < 0 or max(prompt.ids) >= known:
             raise PolicyError(f"a prompt is two ids or more, all of them below {known}: {prompt.ids[-8:]}")
         if sampling.max_new_tokens < 1:
             raise PolicyError(f"a reply of {sampling.max_new_tokens} tokens cannot be sampled")
 
-    # --- its threads ---
-
-    def _start(self, work: Callable[[], None], name: str) -> threading.Thread:
-        thread = threading.Thread(target=self._run, args=(work, name), name=name, daemon=True)
-        thread.start()
-        return thread
-
-    def _run(self, work: Callable[[], None], name: str) -> None:
-        """However the work ends, nobody goes on waiting for it."""
-        reason = PolicyError(f"the engine has ended: its thread {name} is gone")
+    @contextmanager
+    def _wait_for(self, what: Request | _Swap) -> Iterator[None]:
+        with self._ending:
+            if self._ended is not None:
+                raise PolicyError(str(self._ended))
+            self._unsettled.add(what)
         try:
-            with boundary(PolicyError, f"the engine has ended: {name}"):
+            yield
+        finally:
+            self._unsettled.discard(what)
+
+    def _end(self, reason: PolicyError) -> None:
+        """Take in nothing more, and tell all that wait. The first reason stays."""
+        with self._ending:
+            self._ended = self._ended or reason
+            for waiting in self._unsettled.copy():
+                waiting.settle(self._ended)
+
+    # --- the engine's thread ---
+
+    def _run(self) -> None:
+        """However it ends, nobody goes on waiting for it."""
+        reason = PolicyError("the engine has ended: its thread is gone")
+        try:
+            with boundary(PolicyError, "the engine has ended"):
+                torch.set_num_threads(self._threads)
                 with torch.inference_mode(), on_device_of(self._loaded.model):
-                    work()
+                    self._serve()
                 reason = PolicyError("the engine was closed")
         except PolicyError as error:
             reason = error
@@ -198,196 +248,238 @@ class TorchEngine:
             if not self._closing:
                 logger.error("%s", reason)
             self._end(reason)
-            self._arrivals.put(None)  # the other thread ends as well
-            self._read.put(None)
-
-    @contextmanager
-    def _wait_for(self, what: Request | _Swap) -> Iterator[None]:
-        with self._ending:
-            if self._ended is not None:
-                raise PolicyError(str(self._ended))
-            self._waiting.add(what)
-        try:
-            yield
-        finally:
-            self._waiting.discard(what)
-
-    def _end(self, reason: PolicyError) -> None:
-        """Take in nothing more, and tell all that wait. The first reason stays."""
-        with self._ending:
-            self._ended = self._ended or reason
-            for waiting in self._waiting.copy():
-                waiting.settle(self._ended)
-
-    # --- the thread that reads ---
-
-    def _read_prompts(self) -> None:
-        while (request := self._arrivals.get()) is not None:
-            if request.future.cancelled():
-                continue
-            if self._closing:
-                request.settle(PolicyError("the engine was closed"))
-                continue
-            started = time.perf_counter()
-            self._share_cores(beside=bool(self._live))
-            try:
-                with self._reading, boundary(PolicyError, "reading the prompt"):
-                    self._prefill(request)
-            except PolicyError as error:
-                request.settle(error)
-            else:
-                self._read.put(request)
-            self._read_s += time.perf_counter() - started
-
-    def _prefill(self, request: Request) -> None:
-        """Compute all of the prompt but its last token, which joins the next decode: a known prompt costs nothing."""
-        body = request.ids[:-1]
-        cache = PrefillCache(self._prefixes.longest(body))
-        known = cache.get_seq_length()
-        if known < len(body):
-            mask = torch.ones(len(body) - known, len(body), dtype=torch.bool).tril(known)[None, None]
-            self._forward(torch.tensor([body[known:]]), torch.arange(known, len(body))[None], mask, cache)
-            self._prefixes.keep(body, cache.pairs)
-        request.read, request.version = cache.pairs, self.version
-
-    def _share_cores(self, beside: bool) -> None:
-        """Of this thread's computing from here on: all cores, or half of them while the other thread computes, too."""
-        wanted = max(1, self._threads // 2) if beside else self._threads
-        if torch.get_num_threads() != wanted:
-            torch.set_num_threads(wanted)
-
-    # --- the thread that draws ---
 
     def _serve(self) -> None:
-        while self._admit():
+        while self._take_arrivals():
             started = time.perf_counter()
+            self._drop_cancelled()
+            parts = list(self._parts())
             try:
                 with boundary(PolicyError, "sampling"):
-                    self._decode()
-            except PolicyError as error:
-                self._fail_all(error)
-            self._draw_s += time.perf_counter() - started
+                    self._pass(parts)
+            except PolicyError:
+                self._pass_one_by_one()
+            self._seconds += time.perf_counter() - started
 
-    def _admit(self) -> bool:
-        """Take in what has been read, as far as rows allow; wait when there is nothing else to do. False: closed."""
-        while True:
-            self._apply_swaps()
-            if len(self._live) >= self._max_rows and not self._closing:
-                return True
+    def _pass_one_by_one(self) -> None:
+        """After a pass that failed: whoever made it fail does so alone, and the others go on."""
+        for request in list(self._live):
             try:
-                request = self._read.get(block=self._closing or not self._live)
-            except queue.Empty:
-                return True
-            if request is None:
-                self._fail_all(PolicyError("the engine was closed"))
-                return False
-            if isinstance(request, _Wake) or request.future.cancelled():
-                continue
-            try:
-                with boundary(PolicyError, "making room for the reply"):
-                    self._rows.add(request.read, request.sampling.max_new_tokens + 1)
+                with boundary(PolicyError, "sampling"):
+                    self._pass([self._part(self._live.index(request), PASS_TOKENS, 0)])
             except PolicyError as error:
                 request.settle(error)
+                self._drop(self._live.index(request))
+
+    def _take_arrivals(self) -> bool:
+        """All that has come; waits when there is nothing else to do. False: closed."""
+        while True:
+            try:
+                arrival = self._arrivals.get(block=not self._live and not self._waiting)
+            except queue.Empty:
+                return True
+            if arrival is None or self._closing:
+                return False
+            if isinstance(arrival, _Swap):
+                self._swap(arrival)
             else:
-                self._live.append(request)
-            request.read = []
+                self._waiting.append(arrival)
 
-    def _apply_swaps(self) -> None:
-        while not self._swaps.empty():
-            swap = self._swaps.get()
-            with self._reading:
-                self._prefixes.clear()  # the old weights computed them
-                try:
-                    with boundary(PolicyError, "putting new weights in place"):
-                        swap.change()
-                        self._packed.refresh()
-                except PolicyError as error:
-                    swap.settle(error)
-                    continue
-                self.version = swap.version
-            swap.settle()
+    def _swap(self, swap: _Swap) -> None:
+        try:
+            with boundary(PolicyError, "putting new weights in place"):
+                swap.change()
+                self._packed.refresh()
+        except PolicyError as error:
+            swap.settle(error)
+            return
+        self._prefixes.clear()  # the old weights computed them
+        self.version = swap.version
+        swap.settle()
 
-    def _fail_all(self, error: PolicyError) -> None:
-        for request in self._live:
-            request.settle(error)
-        self._live.clear()
-        self._rows = RowCache()
-
-    def _decode(self) -> None:
-        """One more token for every live row."""
+    def _drop_cancelled(self) -> None:
         for row in reversed(range(len(self._live))):
             if self._live[row].future.cancelled():
                 self._drop(row)
-        if not self._live:
+
+    def _pass(self, parts: Sequence[_Part]) -> None:
+        if not parts:
             return
-        self._share_cores(beside=self._reading.locked())
-        newest = torch.tensor([[(request.sampled or request.ids)[-1]] for request in self._live])
-        positions = torch.tensor(self._rows.lengths)[:, None]
-        logits = self._forward(newest, positions, self._rows.mask(), self._rows)
-        self._rows.advance()
-        temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in self._live])
-        logprobs = torch.log_softmax(logits / temperatures[:, None], -1)
+        attention = PassAttention(self._rows, [part.segment for part in parts])
+        kept = _drawing_places(parts)
+        output = self._loaded.model(
+            input_ids=torch.tensor([[token for part in parts for token in part.ids]]),
+            position_ids=attention.positions,
+            # Four dimensions: the library takes it for a finished mask and builds none; the pattern decides.
+            attention_mask=torch.ones(1, 1, 1, 1, dtype=torch.bool),
+            use_cache=False,
+            logits_to_keep=torch.tensor(kept or [0]),
+            pattern=attention,
+        )
+        self._passes += 1
+        for part in parts:
+            self._rows.lengths[part.segment.row] = part.segment.end - part.guesses
+        if kept:
+            self._draw([part for part in parts if part.draws], output.logits[0].float())
+
+    # --- what a pass holds ---
+
+    def _parts(self) -> Iterator[_Part]:
+        """Replies first, each with its newest token; then prompts, in the order they came, as far as there is room."""
+        room = PASS_TOKENS
+        drafts = DRAFT_TOKENS
+        for row, request in enumerate(self._live):
+            if request.sampled:
+                part = self._part(row, room, drafts)
+                room -= part.segment.length
+                drafts -= part.guesses
+                yield part
+        for row, request in enumerate(self._live):
+            if not request.sampled and room > 0:
+                part = self._part(row, room, drafts)
+                room -= part.segment.length
+                drafts -= part.guesses
+                yield part
+        while room > 0 and self._admit_next():
+            part = self._part(len(self._live) - 1, room, drafts)
+            room -= part.segment.length
+            drafts -= part.guesses
+            yield part
+
+    def _part(self, row: int, room: int, drafts: int) -> _Part:
+        request, known = self._live[row], self._rows.lengths[row]
+        certain = min(request.length - known, max(1, room))
+        if known + certain < request.length:
+            return _Part(request, Segment(row, known, certain), request.tokens(known, certain), 0, 0)
+        most = min(drafts, room - certain, request.sampling.max_new_tokens - len(request.sampled) - 1)
+        draft = self._drafter.propose(request.page, request.sampled, most) if self._drafter and most > 0 else []
+        ids = (*request.tokens(known, certain), *draft)
+        return _Part(request, Segment(row, known, len(ids)), ids, len(draft), 1 + len(draft))
+
+    def _admit_next(self) -> bool:
+        """Give a row to the first request that waits for nothing which is being read just now."""
+        if len(self._live) >= self._max_rows:
+            return False
+        for request in list(self._waiting):
+            if request.future.cancelled():
+                self._waiting.remove(request)
+            elif not self._is_being_read(request):
+                self._waiting.remove(request)
+                try:
+                    with boundary(PolicyError, "making room for a reply"):
+                        self._admit(request)
+                except PolicyError as error:
+                    request.settle(error)
+                    continue
+                return True
+        return False
+
+    def _admit(self, request: Request) -> None:
+        # The last token of a prompt is always computed: its logits choose the first one of the reply.
+        beginning = self._prefixes.longest(request.prompt[:-1])
+        # Guesses may be written behind the last token of the longest reply.
+        self._rows.add(beginning, len(request.prompt) + request.sampling.max_new_tokens)
+        request.version = self.version
+        self._live.append(request)
+
+    def _is_being_read(self, request: Request) -> bool:
+        """Whether a prompt that is not read to its end begins like this one, further than any that is."""
+        known = self._prefixes.known_length(request.prompt)
+        return any(
+            shared_length(np.asarray(other.prompt), np.asarray(request.prompt)) - known > WORTH_WAITING
+            for other in self._live
+            if not other.sampled
+        )
+
+    # --- what comes of it ---
+
+    def _draw(self, parts: list[_Part], logits_MV: torch.Tensor) -> None:
+        """One token for every reply, and one more for each guess that was right."""
+        places = [(part, number) for part in parts for number in range(part.draws)]
+        cold = torch.tensor([part.request.sampling.temperature or 1.0 for part, _ in places])
+        logprobs_MV = torch.log_softmax(logits_MV / cold[:, None], -1)
+        lots = torch.tensor(
+            [part.request.lot(len(part.request.sampled) + number) for part, number in places], dtype=torch.float64
+        )
+        greedy = torch.tensor([part.request.sampling.temperature == 0 for part, _ in places])
+        tokens = torch.where(greedy, logprobs_MV.argmax(-1), draw(logprobs_MV, lots))
+        told = logprobs_MV.gather(1, tokens[:, None])[:, 0].tolist()
+        drawn = tokens.tolist()
+        at = 0
+        for part in parts:
+            self._take(part, drawn[at : at + part.draws], told[at : at + part.draws])
+            at += part.draws
         for row in reversed(range(len(self._live))):
             request = self._live[row]
-            reply: Completion | PolicyError | None
-            try:
-                with boundary(PolicyError, "sampling"):
-                    reply = self._next_token(request, logprobs[row])
-            except PolicyError as error:
-                reply = error
-            if reply is not None:
+            if request.failed:
+                request.settle(request.failed)
                 self._drop(row)
-                request.settle(reply)
+            elif self._is_complete(request):
+                self._finish(request)
+                self._drop(row)
+
+    def _take(self, part: _Part, tokens: list[int], logprobs: list[float]) -> None:
+        """The tokens up to the first that was guessed wrong: those after it were drawn in a context that never was."""
+        request, row = part.request, part.segment.row
+        if not request.sampled:
+            self._keep_prompt(request, row)
+        guesses = part.ids[len(part.ids) - part.guesses :]
+        right = 0
+        for number, (token, logprob) in enumerate(zip(tokens, logprobs, strict=True)):
+            if not isfinite(logprob):
+                request.failed = PolicyError(
+                    f"the model gives a token the logprob {logprob}: its weights are not finite"
+                )
+                return
+            request.sampled.append(token)
+            request.logprobs.append(logprob)
+            if self._is_complete(request) or number == part.guesses or guesses[number] != token:
+                break
+            right += 1
+        self._rows.lengths[row] += right
+        self._replying += 1
+        self._drawn += right + 1
+        if self._drafter and part.guesses:
+            self._drafter.note(part.guesses, right)
+
+    def _keep_prompt(self, request: Request, row: int) -> None:
+        body = request.prompt[:-1]
+        if body and not self._prefixes.knows(body):
+            self._prefixes.keep(body, self._rows.beginning(row, len(body)))
+
+    def _is_complete(self, request: Request) -> bool:
+        full = len(request.sampled) == request.sampling.max_new_tokens
+        return full or (bool(request.sampled) and request.sampled[-1] in self._loaded.tokenizer.end_ids)
+
+    def _finish(self, request: Request) -> None:
+        stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids
+        text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
+        finish = Finish.STOP if stopped else Finish.LENGTH
+        if self._drafter:
+            self._drafter.learn(request.sampled)
+        request.settle(Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, request.version))
 
     def _drop(self, row: int) -> None:
         self._rows.remove(row)
         self._live[row] = self._live[-1]
         self._live.pop()
 
-    def _forward(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, cache: Any) -> torch.Tensor:
-        """Logits of the last position of every row: [B, vocabulary]."""
-        output = self._loaded.model(
-            input_ids=ids,
-            position_ids=positions,
-            attention_mask=mask,
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        return output.logits[:, -1].float()  # type: ignore[no-any-return]
 
-    def _next_token(self, request: Request, logprobs: torch.Tensor) -> Completion | None:
-        """Draw it; returns the reply when that was the last one."""
-        token, share = _draw(logprobs, request)
-        logprob = float(logprobs[token])
-        if not isfinite(logprob):
-            raise PolicyError(
-                f"the model gives a token the logprob {logprob}: its weights or its inputs are not finite"
-            )
-        request.sampled.append(token)
-        request.logprobs.append(logprob)
-        request.drawn_logprobs.append(logprob - log(share))
-        stopped = token in self._loaded.tokenizer.end_ids
-        if not stopped and len(request.sampled) < request.sampling.max_new_tokens:
-            return None
-        text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
-        finish = Finish.STOP if stopped else Finish.LENGTH
-        drawn = tuple(request.drawn_logprobs) if request.sampling.top_p < 1 and request.sampling.temperature else None
-        return Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, request.version, drawn)
+def _drawing_places(parts: list[_Part]) -> list[int]:
+    """Of the packed tokens, those whose logits choose a token of a reply."""
+    places, begin = [], 0
+    for part in parts:
+        end = begin + part.segment.length
+        places += range(end - part.draws, end)
+        begin = end
+    return places
 
 
-def _draw(logprobs: torch.Tensor, request: Request) -> tuple[int, float]:
-    """A token of one row, and the probability of all that it was drawn among.
+def draw(logprobs_MV: torch.Tensor, lots_M: torch.Tensor) -> torch.Tensor:
+    """[M]: the token at which the probabilities added up in order pass the lot.
 
-    top_p keeps the fewest tokens whose probabilities reach it.
+    Probabilities 0.2, 0.5, 0.3 and the lot 0.6: the sums are 0.2, 0.7, 1.0, so it is the second token.
     """
-    sampling = request.sampling
-    if sampling.temperature == 0:
-        return int(logprobs.argmax()), 1.0
-    probabilities, share = logprobs.exp(), 1.0
-    if sampling.top_p < 1:
-        ordered, order = probabilities.sort(descending=True)
-        outside = ordered.cumsum(0) - ordered >= sampling.top_p
-        probabilities[order[outside]] = 0
-        share = float(probabilities.sum())
-    return int(torch.multinomial(probabilities, 1, generator=request.generator)), share
+    sums_MV = logprobs_MV.exp().cumsum(-1, dtype=torch.float64)
+    found = torch.searchsorted(sums_MV, (lots_M * sums_MV[:, -1])[:, None], right=True)[:, 0]
+    return found.clamp_(max=logprobs_MV.shape[1] - 1)

@@ -69,7 +69,6 @@ class VllmClient:
         wanted = {
             "max_tokens": sampling.max_new_tokens,
             "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
             "seed": sampling.seed,
             "logprobs": 0,  # of the sampled token alone
             "stop_token_ids": list(end_ids),

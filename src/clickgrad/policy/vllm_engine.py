@@ -98,8 +98,6 @@ class VllmEngine:
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
         refuse_too_long(prompt, sampling, self._context_tokens)
-        if sampling.top_p < 1 and sampling.temperature:
-            raise UserError("vLLM gives no logprobs of the whole distribution when top_p is below 1: leave it at 1")
         return await self._thread.run(self._reply, prompt, sampling)
 
     def forget(self, episode: str) -> None:

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 
 from clickgrad.errors import UserError
 from clickgrad.integrity import keep_copy, writing
-
-TIMES = "times.jsonl"
+from clickgrad.run_layout import TIMES
 
 
 class Mirror(Protocol):

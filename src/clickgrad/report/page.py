@@ -23,11 +23,12 @@ from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode, final_tries
 from clickgrad.report.index import TrajectoryIndex, format_note
-from clickgrad.report.metrics import TIMES, read_rows
+from clickgrad.report.metrics import read_rows
 from clickgrad.report.phases import NAMES, find_phases
-from clickgrad.report.runs import LOSSES, METRICS, TRAJECTORIES, RunFolder
+from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs
 from clickgrad.report.summary import EvalReport, summarize_episodes
+from clickgrad.run_layout import EVALUATION, LOSSES, METRICS, REPORT_JSON, REPORT_PAGE, TIMES, TRAJECTORIES
 
 Rows = tuple[Mapping[str, Any], ...]
 
@@ -73,11 +74,11 @@ class RunReport:
     gain: Pairs | None = None  # of the last evaluation over the one before it
 
     def save(self, run: Path) -> None:
-        (run / "report.json").write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
+        (run / REPORT_JSON).write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
         self.save_page(run)
 
     def save_page(self, run: Path) -> None:
-        (run / "report.html").write_text(self.html(run.name), "utf-8", errors="replace")
+        (run / REPORT_PAGE).write_text(self.html(run.name), "utf-8", errors="replace")
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -196,7 +197,7 @@ def _stage_order(path: Path) -> tuple[int, str]:
 
 def read_evaluation(stage: Path, skipped: list[str]) -> list[Episode]:
     """Empty where none lies; what cannot be read is added to `skipped`."""
-    path = stage / TRAJECTORIES / "evaluate.jsonl.zst"
+    path = stage / TRAJECTORIES / EVALUATION
     if not path.is_file():
         return []
     index = TrajectoryIndex(path)

@@ -11,11 +11,10 @@ from typing import Any
 from clickgrad.integrity import broken_signature
 from clickgrad.report.index import SUFFIX
 from clickgrad.report.metrics import leads_out
+from clickgrad.run_layout import CHECKPOINTS, CONFIG, METRICS, MODEL, SCREENSHOTS, SKIPPED, TRAJECTORIES
 
-CONFIG, METRICS, TRAJECTORIES, SCREENSHOTS = "config.toml", "metrics.jsonl", "trajectories", "screenshots"
-LOSSES = "cluster.jsonl"  # what a cluster lost
 DEPTH = 4
-PASSED_OVER = {"model", "checkpoints", SCREENSHOTS, TRAJECTORIES, "skipped", "node_modules", "__pycache__"}
+PASSED_OVER = {MODEL, CHECKPOINTS, SCREENSHOTS, TRAJECTORIES, SKIPPED, "node_modules", "__pycache__"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs, Rate
 from clickgrad.report.summary import EvalReport, plain_rate, success_rate, summarize_episodes
 from clickgrad.report.tables import Table
+from clickgrad.run_layout import REPORT_JSON, REPORT_PAGE
 
 Plain = dict[str, Any]
 INTERVALS = "Success in % with its 95 % interval (Wilson)."
@@ -48,9 +49,9 @@ class StudyReport:
 
     def save(self, run: Path) -> None:
         """report.json, report.md and report.html."""
-        (run / "report.json").write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
+        (run / REPORT_JSON).write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
         (run / "report.md").write_text(self.markdown())
-        (run / "report.html").write_text(self.html(run.name))
+        (run / REPORT_PAGE).write_text(self.html(run.name))
 
     def plain(self) -> Plain:
         return {

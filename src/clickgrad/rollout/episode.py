@@ -50,7 +50,6 @@ class Limits:
     max_turns: int
     max_new_tokens: int
     temperature: float = 1.0
-    top_p: float = 1.0
     episode_s: float = 600.0  # looked at between turns; within a turn every wait has a deadline of its own
     reply_s: float = 300.0
 
@@ -101,7 +100,7 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
         end=course.end,
         evidence=course.evidence,
         verdict=course.verdict,
-        reward=_reward(course.verdict),
+        reward=course.verdict.reward,
         error=course.error or unjudged_because(course.verdict),
         seconds=time.monotonic() - started,
         policy=agent.policy.name,
@@ -179,10 +178,6 @@ def unjudged_because(verdict: Verdict) -> str | None:
     return "; ".join(reasons) or None if verdict.outcome is Outcome.UNJUDGED else None
 
 
-def _reward(verdict: Verdict) -> float | None:
-    return None if verdict.outcome is Outcome.UNJUDGED else float(verdict.outcome is Outcome.PASSED)
-
-
 async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Agent, visit: Visit) -> None:
     """Turns until the agent stops or a limit does it."""
     limits, history = agent.limits, list[Completion]()
@@ -234,7 +229,7 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
 
 async def _ask(agent: Agent, prompt: Prompt, seed: int) -> Completion:
     limits = agent.limits
-    sampling = Sampling(limits.max_new_tokens, limits.temperature, limits.top_p, seed)
+    sampling = Sampling(limits.max_new_tokens, limits.temperature, seed)
     try:
         async with asyncio.timeout(limits.reply_s):
             return await agent.policy.complete(prompt, sampling)

@@ -186,10 +186,16 @@ def _complaint(path: Path, damage: Sequence[Piece], whole: int) -> str:
 def upgraded(plain: Any) -> Any:
     """A stored trajectory of any readable format, in the shape and meaning of this one.
 
-    Format 2 judged episodes that ran out of wall time. How fast our machine was says nothing about the agent: they are
-    read as what they would be today.
+    Format 2 had a second list of logprobs with every completion, which nobody read. It judged episodes that ran out of
+    wall time: how fast our machine was says nothing about the agent, so they are read as what they would be today.
     """
-    if not isinstance(plain, dict) or plain.get("end") != "time_limit":
+    if not isinstance(plain, dict):
+        return plain
+    for turn in plain.get("turns") or ():
+        match turn:
+            case {"completion": {"drawn_logprobs": _} as completion}:
+                del completion["drawn_logprobs"]
+    if plain.get("end") != "time_limit":
         return plain
     return plain | {
         "end": End.CRASHED.value,

@@ -34,7 +34,7 @@ from clickgrad.run_folder import open_run
 from clickgrad.run_layout import EVALUATION, TRAJECTORIES
 from clickgrad.studies.folders import close_study, policy_folders, settled
 from clickgrad.tasks.checks import judge
-from clickgrad.types import AnswerCheck, CustomCheck, Outcome, Trajectory, Verdict
+from clickgrad.types import AnswerCheck, CustomCheck, Trajectory, Verdict
 
 
 async def study_turns(config: Config, policies: Sequence[PolicySpec], run: Path) -> StudyReport:
@@ -125,6 +125,6 @@ async def _judge_at(trajectory: Trajectory, limits: Sequence[int], venue: Venue)
 
 
 def _replayed(episode: str, limit: int, verdict: Verdict | None) -> Cut:
-    if verdict is None or verdict.outcome is Outcome.UNJUDGED:
+    if verdict is None or verdict.reward is None:
         return Cut(episode, limit, limit, None, LOST)
-    return Cut(episode, limit, limit, float(verdict.outcome is Outcome.PASSED), REPLAY)
+    return Cut(episode, limit, limit, verdict.reward, REPLAY)

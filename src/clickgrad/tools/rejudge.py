@@ -18,7 +18,7 @@ from clickgrad.report.stats import Rate
 from clickgrad.report.summary import success_rate
 from clickgrad.tasks.checks import judge
 from clickgrad.tasks.suites import load_tasks
-from clickgrad.types import Outcome, Task, Trajectory, Verdict
+from clickgrad.types import Task, Trajectory, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def rejudge(run: Path) -> Rejudgement:
         written += [str(file) for file in _write(path, judged)]
     return Rejudgement(
         before=success_rate(second.trajectory for _, second in seconds),
-        after=success_rate(replace(second.trajectory, reward=_reward(second.verdict)) for _, second in seconds),
+        after=success_rate(replace(second.trajectory, reward=second.verdict.reward) for _, second in seconds),
         changed=tuple(
             (name, second.trajectory.episode, second.trajectory.verdict.outcome.value, second.verdict.outcome.value)
             for name, second in seconds
@@ -179,7 +179,3 @@ def _write(path: Path, seconds: list[Second]) -> list[Path]:
         return []
     file.write_text(text)
     return [file]
-
-
-def _reward(verdict: Verdict) -> float | None:
-    return None if verdict.outcome is Outcome.UNJUDGED else float(verdict.outcome is Outcome.PASSED)

@@ -45,13 +45,13 @@ def ask(text: str = "link Home [0]") -> Prompt:
 
 async def test_the_conversation_and_the_sampling_are_sent_with_the_key(start: Start) -> None:
     engine, fake = start()
-    completion = await engine.complete(ask("go_backward()"), Sampling(8, temperature=0.7, top_p=0.9, seed=2**40 + 3))
+    completion = await engine.complete(ask("go_backward()"), Sampling(8, temperature=0.7, seed=2**40 + 3))
     assert (completion.text, completion.ids, completion.finish) == ("go_backward()", (), Finish.STOP)
     assert fake.keys == [f"Bearer {KEY}"]
     (body,) = fake.bodies
     assert body["model"] == "some-model"
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
-    assert (body["max_tokens"], body["temperature"], body["top_p"], body["seed"]) == (8, 0.7, 0.9, 3)
+    assert (body["max_tokens"], body["temperature"], body["seed"]) == (8, 0.7, 3)
 
 
 async def test_a_reasoning_model_is_told_nothing_about_sampling(start: Start) -> None:

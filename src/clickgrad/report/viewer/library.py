@@ -12,10 +12,11 @@ from typing import Any
 from clickgrad.report.episodes import final_tries
 from clickgrad.report.index import Entry, TrajectoryIndex, format_note
 from clickgrad.report.metrics import read_rows
-from clickgrad.report.runs import SCREENSHOTS, TRAJECTORIES, RunFolder, find_runs, is_inside
+from clickgrad.report.runs import RunFolder, find_runs, is_inside
 from clickgrad.report.stats import group_advantages
 from clickgrad.report.summary import success_rate
 from clickgrad.report.viewer.player import is_picture, show_trajectory
+from clickgrad.run_layout import SCREENSHOTS, TRAJECTORIES
 
 ROWS_AT_ONCE = 200
 OTHERS_SHOWN = 60
