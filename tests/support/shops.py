@@ -110,6 +110,7 @@ def train(start: Path, run: Path, *options: str) -> list[dict[str, Any]]:
             agent = make_agent(config, engine, builder, reinforce.temperature, run)
             yield Rollouts(engine, player(agent, FakeVenue(SITE)))
 
+    run.mkdir(parents=True, exist_ok=True)
     threads = torch.get_num_threads()
     try:
         reinforce_learner(config, TASKS, learner, open_rollouts, run)
