@@ -66,6 +66,7 @@ def reinforce(config: Config, start: str, run: Path) -> Path:
 def reinforce_learner(
     config: Config, tasks: Sequence[Task], learner: Learner, open_rollouts: OpenRollouts, run: Path
 ) -> None:
+    """All steps that are left, whoever learns, samples and plays."""
     options, progress = config.reinforce, resume(run, learner)
     prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
     with (
