@@ -51,7 +51,7 @@ def test_rounded_weights_sample_and_exact_ones_learn(start: Path, tmp_path: Path
         assert 1e-4 < row["sampler_gap"] <= max(rounded) + 1e-4  # groups without contrast are not looked at
         assert row["grad_norm"] > 0
     moved = gaps(policy_at(start, tmp_path, 0), sampled_for(tmp_path, 3))
-    assert max(moved) > 2 * max(rounded), "what sampled has learned"
+    assert max(moved) > max(rounded), "what sampled has learned"
 
 
 @pytest.mark.timeout(300)

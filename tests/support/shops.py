@@ -108,6 +108,7 @@ def train(start: Path, run: Path, *options: str) -> list[dict[str, Any]]:
             players = LocalTrainingPlayers(agent, FakeVenue(SITE), engine, learner)
             await reinforce_learner(config, run, algorithm, learner, players, resume(run, learner))
 
+    run.mkdir(parents=True, exist_ok=True)
     threads = torch.get_num_threads()
     try:
         asyncio.run(learn())

@@ -5,7 +5,6 @@ The tiny model is cloned from fixed replies, so that it speaks the grammar and l
 
 from __future__ import annotations
 
-import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -108,9 +107,3 @@ def save(loaded: LoadedModel, folder: Path) -> Path:
     loaded.model.save_pretrained(folder)
     loaded.tokenizer.inner.save_pretrained(folder)
     return folder
-
-
-def shuffled(rewards: Sequence[float | None], rng: random.Random) -> list[float | None]:
-    mixed = list(rewards)
-    rng.shuffle(mixed)
-    return mixed
