@@ -298,7 +298,8 @@ class Storm:
         hurried = next((kind for kind in ready if _what(kind) == "demos"), None)
         if hurried is not None:
             return hurried
-        is_due = len(self._seen) >= self._faults * self._pace
+        episodes = sum(isinstance(one, tuple) for one in self._seen)  # a resumed stage writes its rows again
+        is_due = episodes >= self._faults * self._pace
         return ready[0] if ready and is_due else None
 
     def _inject(self, kind: str, life: Life) -> bool:
