@@ -23,10 +23,11 @@ REPLIES = (
     'exit(message="heads")',
     'exit(message="tails")',
     'do(action="Click", element="0")',
+    'do(action="Click", element="2")',
     'do(action="Search", argument="bear", element="1")',
 )
 PAGE_WORDS = ("Page: shop.localhost/cart", "Task: Toss a coin.", "link Home [0]", "textbox Search [1]", "link Cart (0)")
-STEPS, ROWS = 400, 4
+STEPS = 400
 SHORT, LONG, LONG_EVERY = 60, 500, 10  # random tokens before a reply; long ones are slow, so they are rare
 
 
@@ -81,8 +82,7 @@ def save_coin_model(folder: Path) -> None:
     for step in range(STEPS):
         rows, labels = [], []
         length = LONG if step % LONG_EVERY == 0 else rng.randrange(8, SHORT)
-        for row in range(ROWS):
-            reply = replies[row % len(replies)]
+        for reply in replies:
             prompt = [rng.randrange(2, len(tokenizer.inner)) for _ in range(length)] + header
             padding = longest - len(reply)
             rows.append(prompt + reply + [0] * padding)

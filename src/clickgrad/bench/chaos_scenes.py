@@ -26,9 +26,9 @@ COMMON = {
     "model.threads": 1,
     "agent.system": "short",
     "agent.page_tokens": 200,
-    "agent.max_turns": 4,
+    "agent.max_turns": 6,
     "agent.max_new_tokens": 24,
-    "rollout.concurrency": 4,
+    "rollout.concurrency": 8,
     "rollout.reply_s": 20.0,
     "rollout.episode_s": 120.0,
 }

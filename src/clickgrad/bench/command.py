@@ -83,7 +83,8 @@ def _bench_cluster(options: argparse.Namespace) -> int:
 
 
 def _bench_chaos(options: argparse.Namespace) -> int:
-    from clickgrad.bench.chaos import ChaosOptions, bench_chaos, told
+    from clickgrad.recipes.bench.chaos import ChaosOptions, bench_chaos
+    from clickgrad.recipes.bench.chaos_figures import told
 
     kinds = tuple(filter(None, options.kinds.split(",")))
     wanted = ChaosOptions(options.episodes, options.seed, kinds, options.source, options.keep, options.patience)
