@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.bench.chaos_model import tiny_model as tiny_model
-from clickgrad.bench.chaos_model import tiny_tokenizer as tiny_tokenizer
+from clickgrad.bench.chaos.model import tiny_model as tiny_model
+from clickgrad.bench.chaos.model import tiny_tokenizer as tiny_tokenizer
 from clickgrad.browser import FakeBrowser, FakePage
 from clickgrad.learn.learner import LocalLearner
 from clickgrad.learn.samples import clone_samples

@@ -83,8 +83,8 @@ def _bench_cluster(options: argparse.Namespace) -> int:
 
 
 def _bench_chaos(options: argparse.Namespace) -> int:
-    from clickgrad.recipes.bench.chaos import ChaosOptions, bench_chaos
-    from clickgrad.recipes.bench.chaos_figures import told
+    from clickgrad.bench.chaos.bench import ChaosOptions, bench_chaos
+    from clickgrad.bench.chaos.figures import told
 
     kinds = tuple(filter(None, options.kinds.split(",")))
     wanted = ChaosOptions(options.episodes, options.seed, kinds, options.source, options.keep, options.patience)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tiny import make_trajectory, make_turn
 
-from clickgrad.bench.chaos_audit import Ledger, false_rewards, undisturbed, wrong_denominators
-from clickgrad.bench.chaos_faults import KINDS, make_plan
-from clickgrad.bench.chaos_files import damage, final_tries, read_stored
+from clickgrad.bench.chaos.audit import Ledger, false_rewards, undisturbed, wrong_denominators
+from clickgrad.bench.chaos.faults import KINDS, make_plan
+from clickgrad.bench.chaos.files import damage, final_tries, read_stored
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import End, Trajectory
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import psutil
 
-from clickgrad.bench.chaos_files import FILES, HOW
-from clickgrad.bench.chaos_life import Life
+from clickgrad.bench.chaos.files import FILES, HOW
+from clickgrad.bench.chaos.life import Life
 
 Inject = Callable[[Life, random.Random], bool]  # False: there was nothing to strike at
 NAP_S = (0.5, 4.0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clickgrad.bench.chaos_files import (
+from clickgrad.bench.chaos.files import (
     DEMOS,
     TRAJECTORIES,
     Stored,
@@ -19,7 +19,7 @@ from clickgrad.bench.chaos_files import (
     read_bytes,
     read_stored,
 )
-from clickgrad.bench.chaos_scenes import HOSTILE
+from clickgrad.bench.chaos.scenes import HOSTILE
 
 Call = Callable[[Sequence[str]], str]  # a command of the run's own version, undisturbed; what it printed
 REPLAYS = 3  # a page that came out differently once may have been our own slow machine; three times it was not

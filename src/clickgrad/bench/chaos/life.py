@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from clickgrad.bench import chaos_child
+from clickgrad.bench.chaos import child
 from clickgrad.errors import UserError
 
 GRACE_S = 20.0  # for what a killed run had started to notice it and to end
@@ -29,13 +29,13 @@ class Nursery:
         (place / "tmp").mkdir(exist_ok=True)
         self.control.mkdir(exist_ok=True)
         environment = os.environ | {
-            chaos_child.CONTROL: str(self.control),
+            child.CONTROL: str(self.control),
             "PYTHONPATH": str(source),
             "TMPDIR": str(place / "tmp"),
             "OMP_NUM_THREADS": "1",
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-P", chaos_child.__file__],
+            [sys.executable, "-P", child.__file__],
             cwd=place,
             env=environment,
             stdin=subprocess.PIPE,
@@ -152,7 +152,7 @@ def _marked(control: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.environ().get(chaos_child.CONTROL) == str(control):
+            if process.environ().get(child.CONTROL) == str(control):
                 found.append(process)
     return found
 

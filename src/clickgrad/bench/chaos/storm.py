@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clickgrad.recipes.bench import chaos_audit as audit
-from clickgrad.recipes.bench.chaos_faults import DAMAGE, DISK, LIVE, ORDERED, Disk
-from clickgrad.recipes.bench.chaos_figures import ChaosFigures
-from clickgrad.recipes.bench.chaos_files import damage, files_in, find_target, read_bytes, read_stored
-from clickgrad.recipes.bench.chaos_life import Life, Nursery
-from clickgrad.recipes.bench.chaos_scenes import Scene
+from clickgrad.bench.chaos import audit as audit
+from clickgrad.bench.chaos.faults import DAMAGE, DISK, LIVE, ORDERED, Disk
+from clickgrad.bench.chaos.figures import ChaosFigures
+from clickgrad.bench.chaos.files import damage, files_in, find_target, read_bytes, read_stored
+from clickgrad.bench.chaos.life import Life, Nursery
+from clickgrad.bench.chaos.scenes import Scene
 
 LOOK_S = 0.1
 HURRY = 0.7  # faults come a little faster than the episodes would need, so that all are in before the run ends

@@ -19,12 +19,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import clickgrad
+from clickgrad.bench.chaos.faults import DISK, KINDS, NO_PROCESS, Disk, make_plan, scene_of
+from clickgrad.bench.chaos.figures import ChaosFigures
+from clickgrad.bench.chaos.life import Nursery
+from clickgrad.bench.chaos.scenes import make_scenes
+from clickgrad.bench.chaos.storm import Ground, Storm
 from clickgrad.errors import UserError
-from clickgrad.recipes.bench.chaos_faults import DISK, KINDS, NO_PROCESS, Disk, make_plan, scene_of
-from clickgrad.recipes.bench.chaos_figures import ChaosFigures
-from clickgrad.recipes.bench.chaos_life import Nursery
-from clickgrad.recipes.bench.chaos_scenes import make_scenes
-from clickgrad.recipes.bench.chaos_storm import Ground, Storm
 
 FAULTS_PER_EPISODE = 0.33
 DISK_MB = 64
@@ -110,7 +110,7 @@ def _small_disk(folder: Path) -> Iterator[bool]:
 
 def _make_model(folder: Path) -> None:
     """In a process of its own: this one stays light, and torch's threads stay away from it."""
-    words = "import sys; from pathlib import Path; from clickgrad.recipes.bench.chaos_model import save_coin_model"
+    words = "import sys; from pathlib import Path; from clickgrad.bench.chaos.model import save_coin_model"
     code = f"{words}; save_coin_model(Path(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True)
     if done.returncode:
