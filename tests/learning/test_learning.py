@@ -33,9 +33,9 @@ def test_true_rewards_teach_both_turns_of_both_tasks(start: Path, tmp_path: Path
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("way", WAYS)
 def test_shuffled_rewards_teach_nothing(start: Path, tmp_path: Path, way: str) -> None:
-    """Chance is 1/4. Averaged over seeds: one run may drift anywhere, all of them together must not."""
+    """Chance is 1/4. Averaged over seeds: one run may drift anywhere (0.0 to 0.84 were seen), all together not."""
     ends = [
         last(successes(start, tmp_path / str(seed), *WAYS[way], "reinforce.shuffle_rewards=true", f"seed={seed}"))
-        for seed in range(3)
+        for seed in range(6)
     ]
     assert sum(ends) / len(ends) < 0.5, ends
