@@ -11,11 +11,11 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from clickgrad import __version__
 from clickgrad.bench.command import add_benches
 from clickgrad.errors import ClickgradError, UserError
 from clickgrad.interrupts import end_listening, interrupted, listen, run
 from clickgrad.planning.options import add_plan_options, read_plan_options
+from clickgrad.version import __version__
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
     from clickgrad.config import Config

@@ -34,6 +34,15 @@ def test_the_readers_of_trajectories_read_all_of_a_file(
     assert capsys.readouterr().out == "count.1 1.0 2\n" * 3
 
 
+def test_the_session_of_the_python_page_says_what_it_should(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(blocks(DOCS / "python.md", "python")[0], tmp_path, monkeypatch)
+    *episodes, figures, stored = capsys.readouterr().out.splitlines()
+    assert [line.split()[1:] for line in episodes] == [["1.0", "Exit"], ["1.0", "Exit"]]
+    assert (figures, stored) == ("2 2", "2 ['scripted:expert']")
+
+
 def test_a_trained_model_is_used_as_any_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def parsed(module: str) -> ast.Module:
     return ast.parse((file if file.exists() else path / "__init__.py").read_text())
 
 
-def definitions(module: str) -> dict[str, ast.AST]:
+def definitions(module: str) -> Mapping[str, ast.AST]:
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     found = {node.name: node for node in parsed(module).body if isinstance(node, kinds)}
     methods = {

@@ -26,7 +26,35 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_the_public_names_are_those_listed() -> None:
-    assert clickgrad.__all__ == ["__version__"]
+    assert clickgrad.__all__ == [
+        "ClickgradError",
+        "Config",
+        "InfraError",
+        "LearnError",
+        "Task",
+        "Trajectory",
+        "UserError",
+        "__version__",
+        "clone",
+        "compare",
+        "demos",
+        "evaluate",
+        "load_config",
+        "load_tasks",
+        "parse_policy",
+        "play",
+        "presets",
+        "prove",
+        "read_run",
+        "read_trajectories",
+        "reinforce",
+        "train",
+    ]
+    assert dir(clickgrad) == sorted(clickgrad.__all__)
+    for name in clickgrad.__all__:
+        assert getattr(clickgrad, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'fit'"):
+        clickgrad.fit  # noqa: B018
     assert re.fullmatch(r"\d+\.\d+\.\d+", clickgrad.__version__)
 
 

@@ -465,9 +465,10 @@ class TorchEngine:
         self._live.pop()
 
 
-def _drawing_places(parts: list[_Part]) -> list[int]:
+def _drawing_places(parts: Sequence[_Part]) -> list[int]:
     """Of the packed tokens, those whose logits choose a token of a reply."""
-    places, begin = [], 0
+    places: list[int] = []
+    begin = 0
     for part in parts:
         end = begin + part.segment.length
         places += range(end - part.draws, end)

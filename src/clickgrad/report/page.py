@@ -18,7 +18,6 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from clickgrad import __version__
 from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode, final_tries
@@ -29,6 +28,7 @@ from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs
 from clickgrad.report.summary import EvalReport, summarize_episodes
 from clickgrad.run_layout import EVALUATION, LOSSES, METRICS, REPORT_JSON, REPORT_PAGE, TIMES, TRAJECTORIES
+from clickgrad.version import __version__
 
 Rows = tuple[Mapping[str, Any], ...]
 

@@ -11,7 +11,7 @@ from tiny import make_task, make_trajectory, make_turn
 from clickgrad.errors import UserError
 from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.episodes import Episode
-from clickgrad.report.metrics import TIMES, Metrics, read_rows, timed
+from clickgrad.report.metrics import Metrics, read_rows, timed
 from clickgrad.report.page import RunReport, read_report
 from clickgrad.report.phases import find_phases
 from clickgrad.report.stats import Pairs, Rate
@@ -19,6 +19,7 @@ from clickgrad.report.summary import EvalReport, PassK, summarize
 from clickgrad.report.tables import Table
 from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.run_layout import TIMES
 from clickgrad.types import CheckResult, End, Outcome, Trajectory, Verdict
 
 TURN = make_turn([1, 2, 3], [4, 5])

@@ -12,8 +12,8 @@ from ray.exceptions import GetTimeoutError, RayError
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from clickgrad import __version__
 from clickgrad.errors import UserError
+from clickgrad.version import __version__
 
 LOOK_S = 60.0  # for every node to say what it has
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
-import clickgrad
 from clickgrad.bench.chaos.faults import DISK, KINDS, NO_PROCESS, Disk, make_plan, scene_of
 from clickgrad.bench.chaos.figures import ChaosFigures
 from clickgrad.bench.chaos.life import Nursery
@@ -47,7 +46,7 @@ def bench_chaos(options: ChaosOptions, quiet: bool) -> ChaosFigures:
     count = round(options.episodes * FAULTS_PER_EPISODE)
     plan = make_plan(kinds, max(count, len(options.kinds)), rng)
     scenes = [name for name in ("arena", "site", "cluster") if any(scene_of(kind) == name for kind in plan)]
-    source = (options.source or Path(clickgrad.__file__).parents[1]).resolve()
+    source = (options.source or Path(__file__).parents[3]).resolve()
     with (
         _place(options.keep) as place,
         _small_disk(place / "disk") as mounted,
