@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,13 @@ def busy_share(browser: Browser, over_s: float) -> float:
     """The processor time of all Chromium processes in the next `over_s` seconds, as a share of one core."""
     main = psutil.Process(browser.process_ids[0])
     processes = [main, *main.children(recursive=True)]
-    before = sum(sum(process.cpu_times()[:2]) for process in processes)
+    before = [sum(process.cpu_times()[:2]) for process in processes]
     time.sleep(over_s)
-    return (sum(sum(process.cpu_times()[:2]) for process in processes) - before) / over_s
+    spent = 0.0
+    for process, earlier in zip(processes, before, strict=True):
+        with suppress(psutil.NoSuchProcess):  # what has ended is not busy any more
+            spent += sum(process.cpu_times()[:2]) - earlier
+    return spent / over_s
 
 
 async def test_the_outline_keeps_what_a_person_sees_and_says_nothing_twice(chromium: Browser) -> None:

@@ -276,7 +276,7 @@ def test_damaged_metrics_are_named_and_set_aside(coin: Path, tmp_path: Path) -> 
     sets = [part for name, value in small.items() for part in ("--set", f"{name}={value}")]
     done = call(["reinforce", "--start", coin / "model", "--run", "run", *sets], tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "metrics.jsonl is damaged: set aside as metrics.jsonl.damaged" in done.stderr
+    assert "metrics.jsonl is damaged: the figures of 0 steps are lost; kept as metrics.jsonl.damaged" in done.stderr
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 1
 
 

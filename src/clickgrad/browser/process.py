@@ -67,7 +67,9 @@ class ChromiumProcess:
         try:
             with boundary(BrowserError, "launching Chromium"):
                 async with asyncio.timeout(timeout_s):
-                    driver = await async_playwright().start()
+                    playwright = async_playwright()
+                    driver = await playwright.start()
+                    _hush(playwright)
                     browser = await driver.chromium.launch(
                         executable_path=executable,
                         artifacts_dir=folder.path,
@@ -130,6 +132,14 @@ class ChromiumProcess:
         self._ended = True
         _kill_tree(self.processes)
         self._folder.remove()
+
+
+def _hush(playwright: object) -> None:
+    """A dead driver is noticed by its process; the future in which Playwright keeps the reason would be complained of."""
+    transport = getattr(getattr(playwright, "_client", None), "_transport", None)
+    future = getattr(transport, "on_error_future", None)
+    if isinstance(future, asyncio.Future):
+        future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 async def close_within(timeout_s: float, closing: Awaitable[object]) -> None:
