@@ -135,7 +135,7 @@ class ChromiumProcess:
 
 
 def _hush(playwright: object) -> None:
-    """A dead driver is noticed by its process; the future in which Playwright keeps the reason would be complained of."""
+    """A dead driver is noticed by its process; asyncio would complain of the future that keeps Playwright's reason."""
     transport = getattr(getattr(playwright, "_client", None), "_transport", None)
     future = getattr(transport, "on_error_future", None)
     if isinstance(future, asyncio.Future):
