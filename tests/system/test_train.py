@@ -72,8 +72,15 @@ def test_a_step_is_told_apart(tmp_path: Path) -> None:
     figures = json.loads(told.stdout)
     assert figures["episodes"] == 4  # a group and a refill, two members each
     assert figures["turns"] >= 4
-    assert min(figures[name] for name in ("prefill_s", "sampling_s", "browser_core_s", "site_core_s", "own_core_s")) > 0
-    assert max(figures["prefill_s"], figures["sampling_s"]) <= figures["rollout_s"]
+    assert (
+        min(
+            figures[name]
+            for name in ("engine_s", "update_s", "peak_rss_mb", "browser_core_s", "site_core_s", "own_core_s")
+        )
+        > 0
+    )
+    assert figures["engine_s"] <= figures["rollout_s"]
+    assert figures["tokens_per_forward"] >= 1
 
 
 def test_the_expert_passes_and_giving_up_fails(tmp_path: Path) -> None:

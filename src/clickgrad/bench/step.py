@@ -1,6 +1,6 @@
 """Where the time of one step of reinforcement goes: seconds that passed, and seconds of cores.
 
-The engine says what it spent on reading prompts and on drawing tokens. The sites run in a thread, which has a clock of
+The engine says what it spent on computing. The sites run in a thread, which has a clock of
 its own; the browser's processes are looked at twenty times a second; what no core did is idle.
 """
 
@@ -10,6 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,9 +32,10 @@ class StepTimes:
     turns: int
     computed_tokens: int  # by the learner
     rollout_s: float
-    prefill_s: float  # of the rollout: the engine reads prompts, and beside that
-    sampling_s: float  # draws tokens
-    training_s: float
+    engine_s: float  # of the rollout: the engine computes, reading prompts and drawing tokens
+    tokens_per_forward: float  # that a reply gains from a pass of the model
+    update_s: float
+    peak_rss_mb: float  # of this process and the browser's together
     cores: int
     browser_core_s: float
     site_core_s: float
@@ -53,9 +55,10 @@ async def bench_step(config: Config, start: str) -> StepTimes:
         turns=round(row["mean_turns"] * (row["episodes"] - row["crashed"])),
         computed_tokens=row["computed_tokens"],
         rollout_s=row["rollout_s"],
-        prefill_s=row["read_s"],
-        sampling_s=row["draw_s"],
-        training_s=row["update_s"],
+        engine_s=row["engine_s"],
+        tokens_per_forward=row["tokens_per_forward"],
+        update_s=row["update_s"],
+        peak_rss_mb=clocks.peak_rss_mb,
         cores=cores,
         browser_core_s=clocks.browser_s,
         site_core_s=clocks.site_s,
@@ -67,7 +70,7 @@ async def bench_step(config: Config, start: str) -> StepTimes:
 class _Clocks:
     """Seconds of cores while the block lasts."""
 
-    passed_s = process_s = browser_s = site_s = 0.0
+    passed_s = process_s = browser_s = site_s = peak_rss_mb = 0.0
 
     def __enter__(self) -> _Clocks:
         self._over = threading.Event()
@@ -87,10 +90,20 @@ class _Clocks:
         seen: dict[int, float] = {}  # by process, while it lives
         while not self._over.wait(LOOK_S):
             seen |= dict(_children_s())
+            self.peak_rss_mb = max(self.peak_rss_mb, _rss_mb())
             self.browser_s = sum(seen.values())
             for thread in threading.enumerate():
                 if thread.name == THREAD and thread.ident:
                     self.site_s = time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+
+
+def _rss_mb() -> float:
+    """Pages that processes share are counted in each of them."""
+    total = 0
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        with suppress(psutil.Error):  # ended just now
+            total += process.memory_info().rss
+    return total / 1e6
 
 
 def _children_s() -> Iterator[tuple[int, float]]:
