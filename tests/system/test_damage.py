@@ -11,6 +11,7 @@ from commands import call
 from full_disk import small_disk
 
 from clickgrad.rollout.store import TrajectoryFile, split_frames
+from clickgrad.types import Trajectory
 
 GROUPS, SIZE, STEPS = 3, 4, 3
 Damage = Callable[[Path], object]
@@ -58,6 +59,11 @@ def empty(path: Path) -> None:
 
 def weights(run: Path) -> bytes:
     return (run / "model" / "model.safetensors").read_bytes()
+
+
+def slots(trajectories: list[Trajectory]) -> set[str]:
+    """Whichever try filled them: on a busy machine a browser may have to be tried twice."""
+    return {one.episode.rpartition("/")[0] for one in trajectories}
 
 
 LAST = f"checkpoints/step-{STEPS:04d}"
@@ -110,7 +116,7 @@ def test_of_damaged_trajectories_the_whole_ones_are_kept_and_the_others_sampled_
     assert (path.name in done.stderr) == bool(complaint) == (damage is flip)
     after = TrajectoryFile(path).read()
     assert after[: len(kept)] == kept
-    assert sorted(one.episode for one in after) == sorted(one.episode for one in before)
+    assert slots(after) == slots(before)
     if damage is flip:
         assert len(kept) == len(before) - 1
         assert path.with_name(f"{path.name}.damaged").exists()
