@@ -118,7 +118,8 @@ def test_of_damaged_trajectories_the_whole_ones_are_kept_and_the_others_sampled_
     assert after[: len(kept)] == kept
     assert slots(after) == slots(before)
     if damage is flip:
-        assert len(kept) == len(before) - 1
+        # The bit may be the one that says whether there is a checksum: then the trajectory itself is whole.
+        assert len(kept) in (len(before) - 1, len(before))
         assert path.with_name(f"{path.name}.damaged").exists()
 
 

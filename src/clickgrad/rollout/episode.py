@@ -155,11 +155,12 @@ async def _find_culprit(course: _Course, task: Task, agent: Agent, venue: Venue)
 @contextmanager
 def _unless_cancelled() -> Iterator[None]:
     """A CancelledError of something that was waited for, as a future of an engine that closed, is no cancellation."""
+    task = asyncio.current_task()
+    before = task.cancelling() if task else 0  # whoever runs the episode may have been cancelled once, and gone on
     try:
         yield
     except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
+        if task is None or task.cancelling() > before:
             raise
         raise InfraError("what the episode waited for was cancelled") from error
 

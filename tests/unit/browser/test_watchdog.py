@@ -24,8 +24,8 @@ async def starve():
         await at_once()
 
 def kill():
-    killed.append(True)
     print("killed", flush=True)
+    killed.append(True)
 
 async def main():
     doing = sys.argv[1]
