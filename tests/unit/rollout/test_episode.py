@@ -5,7 +5,7 @@ import errno
 import os
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -146,6 +146,19 @@ async def test_whatever_a_policy_raises_one_trajectory_comes_out(error: BaseExce
     assert (trajectory.end, trajectory.reward, trajectory.verdict.outcome) == (End.CRASHED, None, Outcome.UNJUDGED)
     assert (trajectory.error or "").startswith("InfraError: ")
     assert policy.forgotten == ["e"]
+
+
+async def test_a_cancellation_that_was_survived_before_the_episode_is_not_taken_for_one_of_it() -> None:
+    async def survivor() -> Trajectory:
+        task = asyncio.current_task()
+        assert task
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0)
+        assert task.cancelling() == 1
+        return await play(replace(agent_of("x"), policy=Failing(asyncio.CancelledError())))
+
+    assert (await asyncio.create_task(survivor())).end is End.CRASHED
 
 
 @pytest.mark.parametrize("where", ["opening", "evidence", "closing"])
