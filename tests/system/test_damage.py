@@ -11,7 +11,6 @@ from commands import call
 from full_disk import small_disk
 
 from clickgrad.rollout.store import TrajectoryFile, split_frames
-from clickgrad.types import Trajectory
 
 GROUPS, SIZE, STEPS = 3, 4, 3
 Damage = Callable[[Path], object]
@@ -45,7 +44,12 @@ def finished(coin: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0x04
+    place = len(content) // 2
+    if path.suffix == ".zst":  # within what a frame holds: a bit of its head may say nothing about the content
+        with open(path, "rb") as file:
+            frame = list(split_frames(file))[1]
+        place = frame.offset + frame.size // 2
+    content[place] ^= 0x04
     path.write_bytes(content)
 
 
@@ -59,11 +63,6 @@ def empty(path: Path) -> None:
 
 def weights(run: Path) -> bytes:
     return (run / "model" / "model.safetensors").read_bytes()
-
-
-def slots(trajectories: list[Trajectory]) -> set[str]:
-    """Whichever try filled them: on a busy machine a browser may have to be tried twice."""
-    return {one.episode.rpartition("/")[0] for one in trajectories}
 
 
 LAST = f"checkpoints/step-{STEPS:04d}"
@@ -116,10 +115,9 @@ def test_of_damaged_trajectories_the_whole_ones_are_kept_and_the_others_sampled_
     assert (path.name in done.stderr) == bool(complaint) == (damage is flip)
     after = TrajectoryFile(path).read()
     assert after[: len(kept)] == kept
-    assert slots(after) == slots(before)
+    assert sorted(one.episode for one in after) == sorted(one.episode for one in before)
     if damage is flip:
-        # The bit may be the one that says whether there is a checksum: then the trajectory itself is whole.
-        assert len(kept) in (len(before) - 1, len(before))
+        assert len(kept) == len(before) - 1
         assert path.with_name(f"{path.name}.damaged").exists()
 
 
