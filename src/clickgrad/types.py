@@ -380,6 +380,10 @@ class Trajectory:
     def answer(self) -> str | None:
         return self.evidence.answer if self.evidence else None
 
+    def staleness(self, version: int) -> int:
+        """By how many versions the oldest sampled token is older than `version`; 0 without replies."""
+        return max((version - turn.completion.policy_version for turn in self.turns), default=0)
+
 
 # --- learn ----------------------------------------------------------------------------------------------------------
 

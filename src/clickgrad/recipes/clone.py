@@ -22,8 +22,9 @@ from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import locate
 from clickgrad.recipes.demos import read_demos, record_demos
 from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
-from clickgrad.report.metrics import Metrics, read_rows, timed
+from clickgrad.report.metrics import Metrics, read_steps, timed
 from clickgrad.report.page import read_report
+from clickgrad.report.rows import CloneRow, plain
 from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.retell import retell
 from clickgrad.run_folder import open_run
@@ -98,7 +99,7 @@ def _held_out(run: Path) -> tuple[float, ...]:
     saved = checkpoint.latest(run / CHECKPOINTS)
     if saved is None or checkpoint.find_fault(saved):
         return ()
-    stored = [row.get("held_out_loss") for row in read_rows(run / METRICS)[0]]
+    stored = [row.held_out_loss for row in read_steps(run / METRICS)[0] if isinstance(row, CloneRow)]
     return checkpoint.read_progress(saved).held_out or tuple(loss for loss in stored if loss is not None)
 
 
@@ -127,10 +128,17 @@ async def _learn(
             is_epoch_end = step in plan.epoch_ends
             held_out = await thread.run(learner.mean_loss, aside, options.micro_tokens) if is_epoch_end else None
             rate = figures.tokens_seen / seconds
-            row = {"loss": figures.loss, "grad_norm": figures.grad_norm, "entropy": figures.entropy}
-            metrics.append(
-                {"step": step, "lr": lr, **row, "held_out_loss": held_out, "seconds": seconds, "tokens_per_s": rate}
+            row = CloneRow(
+                step=step,
+                loss=figures.loss,
+                held_out_loss=held_out,
+                entropy=figures.entropy,
+                grad_norm=figures.grad_norm,
+                lr=lr,
+                tokens_per_s=rate,
+                seconds=seconds,
             )
+            metrics.append(plain(row))
             losses += () if held_out is None else (held_out,)
             if step % options.save_every == 0 or is_epoch_end:
                 score = None if held_out is None else -held_out
