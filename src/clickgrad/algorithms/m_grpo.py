@@ -12,15 +12,15 @@ Departures from the paper, each an option where that makes sense:
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from clickgrad.algorithms.protocol import Group, GroupPlan
 from clickgrad.algorithms.sequence import TaskSequence
+from clickgrad.learn.advantages import group_advantages
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import Normalizer, grpo_samples
-from clickgrad.report.stats import has_contrast
 from clickgrad.types import Sample, Trajectory
 
 
@@ -44,14 +44,14 @@ class MGrpo:
             for index, task in islice(coming, self.groups + min(flat, self.max_refills))
         ]
 
-    def has_contrast(self, group: Iterable[Trajectory]) -> bool:
-        return has_contrast(member.reward for member in group)
+    def has_contrast(self, group: Group) -> bool:
+        return any(advantage is not None for advantage in group_advantages([member.reward for member in group]))
 
     def samples(self, step: int, groups: Sequence[Group]) -> tuple[Sample, ...]:
-        fresh = [self.fresh(group, step - 1) for group in groups]
+        kept = [group for group in groups if self.has_contrast(group)]
+        fresh = [self.fresh(group, step - 1) for group in kept]
         if self.shuffle_rewards:
-            mixed = filter(self.has_contrast, fresh)
-            fresh = [shuffled_rewards(group, f"{self.tasks.seed}/{step}/{place}") for place, group in enumerate(mixed)]
+            fresh = [shuffled_rewards(group, f"{self.tasks.seed}/{step}/{place}") for place, group in enumerate(fresh)]
         return grpo_samples(fresh, self.normalizer, self.max_turns)
 
     def fresh(self, group: Group, version: int) -> list[Trajectory]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from clickgrad.errors import UserError
-from clickgrad.report.stats import group_advantages, has_contrast
+from clickgrad.learn.advantages import group_advantages
 from clickgrad.types import Sample, Trajectory, Turn
 
 Normalizer = Literal["paper", "constant", "token"]
@@ -24,26 +24,26 @@ def grpo_samples(
     normalizer: `paper` divides a turn by its trajectory's turns; `constant` divides every turn by `max_turns`;
     `token` weighs every token of the batch alike.
     """
-    rewards = [[trajectory.reward for trajectory in group] for group in groups]
-    mixed = [(g, group_advantages(r)) for g, r in zip(groups, rewards, strict=True) if has_contrast(r)]
+    told = [(group, group_advantages([trajectory.reward for trajectory in group])) for group in groups]
+    told = [(group, advantages) for group, advantages in told if any(value is not None for value in advantages)]
     tokens = sum(
         len(turn.completion.ids)
-        for group, advantages in mixed
+        for group, advantages in told
         for trajectory, advantage in zip(group, advantages, strict=True)
         if advantage is not None
         for turn in trajectory.turns
     )
     samples = []
-    for group, advantages in mixed:
+    for group, advantages in told:
         usable = sum(advantage is not None for advantage in advantages)
         for trajectory, advantage in zip(group, advantages, strict=True):
             if advantage is None:
                 continue
             for turn in trajectory.turns:
                 if normalizer == "paper":
-                    weight = 1 / (len(mixed) * usable * len(trajectory.turns))
+                    weight = 1 / (len(told) * usable * len(trajectory.turns))
                 elif normalizer == "constant":
-                    weight = 1 / (len(mixed) * usable * max_turns)
+                    weight = 1 / (len(told) * usable * max_turns)
                 else:
                     weight = len(turn.completion.ids) / tokens
                 samples.append(_sample(turn, advantage, weight))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clickgrad.errors import UserError
+from clickgrad.learn.advantages import group_advantages
 from clickgrad.planning.figures import MEASURED
 from clickgrad.planning.options import Options
 from clickgrad.planning.workload import Workload, comb_tokens, loads
@@ -19,7 +20,6 @@ from clickgrad.report.episodes import Episode
 from clickgrad.report.metrics import read_rows, read_steps
 from clickgrad.report.rows import ReinforceRow, read_time
 from clickgrad.report.runs import RunFolder
-from clickgrad.report.stats import has_contrast
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_layout import TIMES
 from clickgrad.types import Trajectory
@@ -92,7 +92,7 @@ def _by_group(trajectories: Sequence[Trajectory]) -> list[list[Trajectory]]:
 
 
 def _has_contrast(group: Sequence[Trajectory]) -> bool:
-    return has_contrast(member.reward for member in group)
+    return any(group_advantages([member.reward for member in group]))
 
 
 def in_rounds(trajectories: Sequence[Trajectory], learning: dict[str, Any]) -> list[list[Trajectory]]:
