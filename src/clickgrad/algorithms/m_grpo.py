@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from clickgrad.advantages import group_advantages
 from clickgrad.algorithms.protocol import Group, GroupPlan
 from clickgrad.algorithms.sequence import TaskSequence
-from clickgrad.learn.advantages import group_advantages
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import Normalizer, grpo_samples
 from clickgrad.types import Sample, Trajectory

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from clickgrad.advantages import group_advantages
 from clickgrad.errors import UserError
-from clickgrad.learn.advantages import group_advantages
 from clickgrad.planning.figures import MEASURED
 from clickgrad.planning.options import Options
 from clickgrad.planning.workload import Workload, comb_tokens, loads

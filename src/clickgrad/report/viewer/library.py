@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from clickgrad.advantages import group_advantages
 from clickgrad.report.episodes import final_tries
 from clickgrad.report.index import Entry, TrajectoryIndex, format_note
 from clickgrad.report.metrics import read_steps
 from clickgrad.report.rows import metrics_of, plain
 from clickgrad.report.runs import RunFolder, find_runs, is_inside
-from clickgrad.report.stats import group_advantages
 from clickgrad.report.summary import success_rate
 from clickgrad.report.viewer.player import is_picture, show_trajectory
 from clickgrad.run_layout import SCREENSHOTS, TRAJECTORIES

@@ -1,4 +1,4 @@
-"""How much better an episode was than its group."""
+"""How much better an episode was than its group. Pure: training and whoever shows it read it here."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from math import sqrt
 
 import pytest
 
-from clickgrad.learn.advantages import group_advantages
+from clickgrad.advantages import group_advantages
 
 
 def test_advantages_are_standardised_within_the_group() -> None:
