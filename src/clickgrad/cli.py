@@ -265,8 +265,8 @@ async def _train(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.train import train
 
     report = await train(config, options.run)
-    told = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
-    return _measured(told, [evaluation.success for _, evaluation in report.evaluations])
+    text = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
+    return _measured(text, [evaluation.success for _, evaluation in report.evaluations])
 
 
 async def _demos(config: Config, options: argparse.Namespace) -> str:
@@ -293,49 +293,49 @@ async def _evaluate(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.recipes.evaluate import evaluate
 
     report = await evaluate(config, _policy(config, options), options.run, quiet=options.json)
-    told = json.dumps(report.plain()) if options.json else f"{report.text()}\n\nreport: {options.run / 'report.html'}"
-    return _measured(told, [report.success])
+    text = json.dumps(report.plain()) if options.json else f"{report.text()}\n\nreport: {options.run / 'report.html'}"
+    return _measured(text, [report.success])
 
 
-def _measured(told: str, rates: Sequence[Rate]) -> str:
-    """What was told is an answer only if something was measured."""
+def _measured(text: str, rates: Sequence[Rate]) -> str:
+    """What is printed is an answer only if something was measured."""
     empty = next((rate for rate in rates if not rate.n), None)
     if empty:
-        print(told)
+        print(text)
         raise ClickgradError(f"nothing was measured: {empty.lost or 'no episode'}")
-    return told
+    return text
 
 
 async def _study_start(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.studies.start import study_start
 
-    return _told(await study_start(config, options.run), options)
+    return _study_text(await study_start(config, options.run), options)
 
 
 async def _study_format(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.studies.format import study_format
 
-    return _told(await study_format(config, _policies(config, options), options.run), options)
+    return _study_text(await study_format(config, _policies(config, options), options.run), options)
 
 
 async def _study_turns(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.studies.turns import study_turns
 
-    return _told(await study_turns(config, _policies(config, options), options.run), options)
+    return _study_text(await study_turns(config, _policies(config, options), options.run), options)
 
 
 async def _study_prompting(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.studies.prompting import study_prompting
 
-    return _told(await study_prompting(config, _policies(config, options), options.run), options)
+    return _study_text(await study_prompting(config, _policies(config, options), options.run), options)
 
 
-def _told(report: StudyReport, options: argparse.Namespace) -> str:
-    told = f"\n{report.text()}\n\nreport: {options.run / 'report.html'}"
+def _study_text(report: StudyReport, options: argparse.Namespace) -> str:
+    text = f"\n{report.text()}\n\nreport: {options.run / 'report.html'}"
     if report.unmeasured:
-        print(told)
+        print(text)
         raise ClickgradError(f"nothing was measured in {report.unmeasured} of the evaluations")
-    return told
+    return text
 
 
 async def _prove(config: Config, options: argparse.Namespace) -> str:
@@ -405,10 +405,10 @@ def _view(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace) -> int:
     from clickgrad.planning.plan import make_plan
-    from clickgrad.planning.telling import told
+    from clickgrad.planning.text import as_text
 
     plan = make_plan(read_plan_options(options))
-    print(json.dumps(plan.figures) if options.json else told(plan))
+    print(json.dumps(plan.figures) if options.json else as_text(plan))
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""The nouns that pass between the stages. Frozen values only: no behaviour beyond small derived facts, no I/O.
+"""The nouns that pass between the rooms. Frozen values only: no behaviour beyond small derived facts, no I/O.
 
 One word per idea: a *turn* is one observation, reply and action; a *step* is one optimizer step; a *trajectory* is
 what one episode left behind.

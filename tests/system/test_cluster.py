@@ -17,8 +17,8 @@ import psutil
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from ray_parts import hanging_parts, noting_engine
 from rollouts import fill_slots
-from stages import hanging_stage, noting_engine
 from tiny import make_task
 
 from clickgrad import __version__
@@ -231,7 +231,7 @@ def test_a_worker_that_hangs_is_replaced_and_a_lost_engine_gets_the_newest_weigh
     options = FleetOptions(workers=1, worker_cpus=1, episodes_each=1, episode_s=4, patience_s=60)
     with connected("local"), asyncio.Runner() as runner:
         events = Events(tmp_path, told.append)
-        fleet = Fleet(partial(hanging_stage, tmp_path), "fixed", "format", None, options, events)
+        fleet = Fleet(partial(hanging_parts, tmp_path), "fixed", "format", None, options, events)
         runner.run(fleet.open())
         filling = fill_slots(slots, fleet.play, concurrency=2, retries=1, stored={}, on_end=lambda _: None)
         filled = runner.run(filling)

@@ -51,59 +51,59 @@ def add_benches(bench: argparse.ArgumentParser) -> None:
 
 
 def _bench_worlds(options: argparse.Namespace) -> int:
-    from clickgrad.bench.figures import told
+    from clickgrad.bench.figures import as_text
     from clickgrad.bench.worlds import bench_worlds
 
-    print(told(bench_worlds(options.worlds, options.forks, quiet=options.json), options.json))
+    print(as_text(bench_worlds(options.worlds, options.forks, quiet=options.json), options.json))
     return DONE
 
 
 def _bench_engine(options: argparse.Namespace) -> int:
     from clickgrad.bench.engine import bench_engine
-    from clickgrad.bench.figures import told
+    from clickgrad.bench.figures import as_text
 
-    print(told(bench_engine(quiet=options.json), options.json))
+    print(as_text(bench_engine(quiet=options.json), options.json))
     return DONE
 
 
 def _bench_browser(options: argparse.Namespace) -> int:
     from clickgrad.bench.browser import bench_browser
-    from clickgrad.bench.figures import told
+    from clickgrad.bench.figures import as_text
 
-    print(told(bench_browser(options.episodes, quiet=options.json), options.json))
+    print(as_text(bench_browser(options.episodes, quiet=options.json), options.json))
     return DONE
 
 
 def _bench_cluster(options: argparse.Namespace) -> int:
     from clickgrad.bench.cluster import bench_cluster
-    from clickgrad.bench.figures import told
+    from clickgrad.bench.figures import as_text
 
-    print(told(bench_cluster(options.episodes, options.repeat, quiet=options.json), options.json))
+    print(as_text(bench_cluster(options.episodes, options.repeat, quiet=options.json), options.json))
     return DONE
 
 
 def _bench_chaos(options: argparse.Namespace) -> int:
     from clickgrad.bench.chaos.bench import ChaosOptions, bench_chaos
-    from clickgrad.bench.chaos.figures import told
+    from clickgrad.bench.chaos.figures import as_json
 
     kinds = tuple(filter(None, options.kinds.split(",")))
     wanted = ChaosOptions(options.episodes, options.seed, kinds, options.source, options.keep, options.patience)
     figures = bench_chaos(wanted, quiet=options.json)
-    print(told(figures) if options.json else figures.text())
+    print(as_json(figures) if options.json else figures.text())
     return DONE if figures.clean else FAILED
 
 
 def _bench_learn(options: argparse.Namespace) -> int:
-    from clickgrad.bench.figures import told
+    from clickgrad.bench.figures import as_text
     from clickgrad.bench.learn import bench_learn
 
     for figures in bench_learn(options.pages, options.lora_rank, options.repeat, quiet=options.json):
-        print(told(figures, options.json), flush=True)
+        print(as_text(figures, options.json), flush=True)
     return DONE
 
 
 def _bench_step(options: argparse.Namespace) -> int:
-    from clickgrad.bench.figures import told
+    from clickgrad.bench.figures import as_text
     from clickgrad.bench.step import bench_step
     from clickgrad.config import load_config
     from clickgrad.interrupts import run
@@ -111,5 +111,5 @@ def _bench_step(options: argparse.Namespace) -> int:
     config = load_config(options.config, options.set, "reinforce")
     with redirect_stdout(sys.stderr if options.json else sys.stdout):  # the step tells how far it is
         figures = run(bench_step(config, options.start))
-    print(told(figures, options.json))
+    print(as_text(figures, options.json))
     return DONE

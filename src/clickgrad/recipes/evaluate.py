@@ -7,7 +7,7 @@ from pathlib import Path
 from clickgrad.backends import open_backend
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import Config
-from clickgrad.display import Ticker, stage
+from clickgrad.display import Ticker, progress_bar
 from clickgrad.errors import UserError, warn
 from clickgrad.policy.spec import ChatModel, PolicySpec
 from clickgrad.report.metrics import timed
@@ -37,7 +37,7 @@ async def evaluate(
         if filled is None:
             done = sum(trajectory.usable for trajectory in stored.values())
             bounds = Bounds(rollout.concurrency, rollout.retries, rollout.site_sessions)
-            with timed(run, "evaluation"), stage(title, len(slots), done, quiet) as ticker:
+            with timed(run, "evaluation"), progress_bar(title, len(slots), done, quiet) as ticker:
                 async with open_backend(config, run, quiet).players(policy) as players:
                     filled = await Scheduler(players.play, bounds, stored, Kept(file, stored, ticker)).fill(slots)
         report = summarize(filled)

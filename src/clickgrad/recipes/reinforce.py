@@ -19,7 +19,7 @@ from clickgrad.backends.learners import reinforce_spec, update_options
 from clickgrad.backends.protocol import Players
 from clickgrad.backends.tasks import training_tasks
 from clickgrad.config import Config
-from clickgrad.display import say, stage
+from clickgrad.display import progress_bar, say
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
 from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
@@ -75,7 +75,7 @@ async def reinforce_learner(
     prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
     await players.push_weights(progress.step)
     with (
-        stage("reinforce", options.steps, progress.step) as ticker,
+        progress_bar("reinforce", options.steps, progress.step) as ticker,
         LearnerThread(learner, lambda done, total: ticker.show(f"update {done}/{total} turns")) as thread,
     ):
         collector = Collector(algorithm, players.play, bounds, config.seed, prompt_format, ticker.show)

@@ -53,7 +53,7 @@ class ReinforceRow:
     kl: float | None = curve("KL to the start", in_report=True)
     grad_norm: float | None = curve("Gradient norm", in_report=True)
     clip_share: float | None = curve("Clipped tokens, share")
-    sampler_gap: float | None = curve("Sampler against trainer, largest difference of a logprob")
+    sampler_gap: float | None = curve("Sampler against trainer, largest gap")
     rollout_s: float | None = curve("Rollout, seconds")
     waited_s: float | None = curve("Waited for the rollout, seconds")
     update_s: float | None = curve("Update, seconds")

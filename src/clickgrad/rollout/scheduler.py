@@ -109,9 +109,9 @@ def _handed_over(trajectory: Trajectory, on_end: Callable[[Trajectory], None]) -
         with boundary(InfraError, "storing the episode"):
             on_end(trajectory)
     except InfraError as error:
-        told = f"{type(error).__name__}: {error}"
+        error_text = f"{type(error).__name__}: {error}"
         trajectory = replace(
-            trajectory, turns=(), end=End.CRASHED, evidence=None, verdict=UNJUDGED, reward=None, error=told
+            trajectory, turns=(), end=End.CRASHED, evidence=None, verdict=UNJUDGED, reward=None, error=error_text
         )
         on_end(trajectory)
     return trajectory

@@ -71,8 +71,8 @@ class Filter:
             return False
         if not self.text:
             return True
-        told = (episode.name, episode.intent, episode.answer, episode.error, episode.policy, place.entry.text)
-        where = " ".join(part for part in told if part).lower()
+        searched = (episode.name, episode.intent, episode.answer, episode.error, episode.policy, place.entry.text)
+        where = " ".join(part for part in searched if part).lower()
         return all(word in where for word in self.text.lower().split())
 
 

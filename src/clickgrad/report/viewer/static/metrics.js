@@ -41,15 +41,15 @@ function shares(all) {
   const shapes = rows.flatMap((row, place) => {
     const total = SHARES.reduce((sum, [name]) => sum + (row[name] || 0), 0) || 1;
     let top = HEIGHT - BOTTOM;
-    return SHARES.map(([name, kind, told]) => {
+    return SHARES.map(([name, kind, label]) => {
       const height = ((row[name] || 0) / total) * (HEIGHT - TOP - BOTTOM);
       top -= height;
       return s("rect", { x: LEFT + (place + 0.08) * room, y: top, width: room * 0.84, height, class: kind },
-        s("title", {}, `step ${row.step}: ${row[name] || 0} of ${total} groups ${told}`));
+        s("title", {}, `step ${row.step}: ${row[name] || 0} of ${total} groups ${label}`));
     });
   });
   const figure = frame("groups", "Groups by outcome", rows, 1, 0, shapes);
-  figure.append(h("p", { class: "key" }, SHARES.map(([, kind, told]) => h("span", {}, h("i", { class: kind }), told))));
+  figure.append(h("p", { class: "key" }, SHARES.map(([, kind, label]) => h("span", {}, h("i", { class: kind }), label))));
   return figure;
 }
 

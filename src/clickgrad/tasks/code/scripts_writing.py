@@ -1,8 +1,8 @@
-"""How the templates that change what a project plans are played."""
+"""How the templates that change what a project plans are done."""
 
 from __future__ import annotations
 
-from clickgrad.tasks.code.plays import names, to_issue, to_issue_anywhere, to_request, to_tab
+from clickgrad.tasks.code.ways import names, to_issue, to_issue_anywhere, to_request, to_tab
 from clickgrad.tasks.moves import ExpertLost, Script, Way, click, fill, find, finish, select
 from clickgrad.types import Observation, Task
 

@@ -1,8 +1,8 @@
-"""How the templates that change the world are played."""
+"""How the templates that change the world are done."""
 
 from __future__ import annotations
 
-from clickgrad.tasks.map.plays_finding import named
+from clickgrad.tasks.map.scripts_finding import named
 from clickgrad.tasks.map.ways import open_place
 from clickgrad.tasks.moves import Script, Way, click, fill, find, finish, seek, select
 from clickgrad.types import Observation, Task

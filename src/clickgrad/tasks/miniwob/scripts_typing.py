@@ -20,7 +20,7 @@ from clickgrad.tasks.miniwob.reading import (
     write,
     write_all,
 )
-from clickgrad.tasks.moves import ExpertLost, Play, Script, texts
+from clickgrad.tasks.moves import ExpertLost, MakeScript, Script, texts
 from clickgrad.types import Element, Observation, Task
 
 
@@ -197,7 +197,7 @@ def _submit(page: Observation, word: str) -> Script:
     yield press_named(page, "Submit", "the field is filled in")
 
 
-TYPING: dict[str, Play] = {
+TYPING: dict[str, MakeScript] = {
     "enter-text": text,
     "enter-text-dynamic": text,
     "enter-text-2": text_in_case,

@@ -22,7 +22,7 @@ from clickgrad.tasks.miniwob.reading import (
     sure,
     write,
 )
-from clickgrad.tasks.moves import ExpertLost, Play, Script, Way, line_of, texts
+from clickgrad.tasks.moves import ExpertLost, MakeScript, Script, Way, line_of, texts
 from clickgrad.types import Element, Observation, Task
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -190,7 +190,7 @@ def _month(page: Observation) -> tuple[int, int]:
     raise ExpertLost(f"no calendar on {page.url}")
 
 
-PEOPLE: dict[str, Play] = {
+PEOPLE: dict[str, MakeScript] = {
     "email-inbox": mail,
     "email-inbox-delete": mail,
     "email-inbox-forward": mail,

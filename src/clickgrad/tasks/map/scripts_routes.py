@@ -1,11 +1,11 @@
-"""How the templates about routes are played."""
+"""How the templates about routes are done."""
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
 
-from clickgrad.tasks.map.plays_finding import named
+from clickgrad.tasks.map.scripts_finding import named
 from clickgrad.tasks.map.ways import (
     ask_route,
     fill_route,

@@ -1,4 +1,4 @@
-"""How the templates that change something are played."""
+"""How the templates that change something are done."""
 
 from __future__ import annotations
 

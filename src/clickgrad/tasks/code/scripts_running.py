@@ -1,8 +1,8 @@
-"""How the templates that run projects are played."""
+"""How the templates that run projects are done."""
 
 from __future__ import annotations
 
-from clickgrad.tasks.code.plays import click_it, listed, names, to_project, to_request, to_tab
+from clickgrad.tasks.code.ways import click_it, listed, names, to_project, to_request, to_tab
 from clickgrad.tasks.moves import ExpertLost, Script, Way, click, fill, find, finish, noted, seek, select
 from clickgrad.types import Observation, Task
 

@@ -1,4 +1,4 @@
-"""How the templates about places are played."""
+"""How the templates about places are done."""
 
 from __future__ import annotations
 

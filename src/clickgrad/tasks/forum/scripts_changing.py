@@ -1,8 +1,8 @@
-"""How the templates that vote, subscribe and write are played."""
+"""How the templates that vote, subscribe and write are done."""
 
 from __future__ import annotations
 
-from clickgrad.tasks.forum.plays import (
+from clickgrad.tasks.forum.ways import (
     facts_of,
     has_next,
     listed,

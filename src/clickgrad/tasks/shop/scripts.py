@@ -1,4 +1,4 @@
-"""How the shop's questions are played, and the ways through the shop that all plays share."""
+"""How the shop's questions are done, and the ways through the shop that all scripts share."""
 
 from __future__ import annotations
 

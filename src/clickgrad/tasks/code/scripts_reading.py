@@ -1,10 +1,10 @@
-"""How the templates about issues that change nothing are played, and those about what waits for the user."""
+"""How the templates about issues that change nothing are done, and those about what waits for the user."""
 
 from __future__ import annotations
 
 import re
 
-from clickgrad.tasks.code.plays import (
+from clickgrad.tasks.code.ways import (
     click_it,
     click_starting,
     listed,

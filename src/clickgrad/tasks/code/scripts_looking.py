@@ -1,10 +1,10 @@
-"""How the templates that look at projects are played."""
+"""How the templates that look at projects are done."""
 
 from __future__ import annotations
 
 import re
 
-from clickgrad.tasks.code.plays import click_it, line_under, listed, names, to_project, to_tab
+from clickgrad.tasks.code.ways import click_it, line_under, listed, names, to_project, to_tab
 from clickgrad.tasks.moves import ExpertLost, Script, click, find, finish, labelled, noted, search, seek, select, texts
 from clickgrad.types import Observation, Task
 

@@ -1,4 +1,4 @@
-"""How changes are played: carts, wish lists, orders, addresses, the account, messages."""
+"""How changes are done: carts, wish lists, orders, addresses, the account, messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clickgrad.tasks.moves import (
     seek,
     select,
 )
-from clickgrad.tasks.shop.plays import (
+from clickgrad.tasks.shop.scripts import (
     after,
     arrange_list,
     fill_checkout,

@@ -18,7 +18,7 @@ from clickgrad.tasks.miniwob.reading import (
     seek_named,
     wait,
 )
-from clickgrad.tasks.moves import ExpertLost, Play, Script
+from clickgrad.tasks.moves import ExpertLost, MakeScript, Script
 from clickgrad.types import Element, Observation, Task
 
 
@@ -146,7 +146,7 @@ def odd_or_even(task: Task, page: Observation) -> Script:
     yield press_named(page, "Submit")
 
 
-CLICKING: dict[str, Play] = {
+CLICKING: dict[str, MakeScript] = {
     "click-test": only_button,
     "click-test-2": buttons_in_turn,
     "click-test-transfer": buttons_in_turn,

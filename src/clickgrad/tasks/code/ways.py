@@ -1,4 +1,4 @@
-"""Ways around the code site that many plays share."""
+"""Ways around the code site that many scripts share."""
 
 from __future__ import annotations
 

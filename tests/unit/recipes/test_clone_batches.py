@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from clickgrad.config import CloneSection, Config
-from clickgrad.recipes.clone import has_stalled, make_plan
+from clickgrad.recipes.clone import has_stalled, make_batches
 
 
 def config(**options: object) -> Config:
@@ -10,22 +10,22 @@ def config(**options: object) -> Config:
 
 def test_steps_are_filled_with_whole_demonstrations() -> None:
     turns = [2, 3, 1, 4, 2]
-    plan = make_plan(config(batch=4, epochs=2), turns)
+    batches = make_batches(config(batch=4, epochs=2), turns)
     for epoch in range(2):
-        ends = sorted(plan.epoch_ends)
-        steps = plan.steps[(ends[0] if epoch else 0) : ends[epoch]]
+        ends = sorted(batches.epoch_ends)
+        steps = batches.steps[(ends[0] if epoch else 0) : ends[epoch]]
         assert sorted(index for step in steps for index in step) == [0, 1, 2, 3, 4]
         for step in steps[:-1]:
             assert sum(turns[index] for index in step) >= 4
             assert sum(turns[index] for index in step[:-1]) < 4
-    assert plan.held_out == []
+    assert batches.held_out == []
 
 
 def test_what_is_held_out_is_never_learned() -> None:
-    plan = make_plan(config(batch=4, epochs=3, held_out=0.3), [2] * 10)
-    assert len(plan.held_out) == 3
-    assert not set(plan.held_out) & {index for step in plan.steps for index in step}
-    assert plan == make_plan(config(batch=4, epochs=3, held_out=0.3), [2] * 10)
+    batches = make_batches(config(batch=4, epochs=3, held_out=0.3), [2] * 10)
+    assert len(batches.held_out) == 3
+    assert not set(batches.held_out) & {index for step in batches.steps for index in step}
+    assert batches == make_batches(config(batch=4, epochs=3, held_out=0.3), [2] * 10)
 
 
 def test_a_loss_that_no_longer_falls_is_a_stall() -> None:

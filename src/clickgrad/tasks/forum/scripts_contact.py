@@ -1,11 +1,11 @@
-"""How the templates about messages, settings and forums, and those that cannot be done, are played."""
+"""How the templates about messages, settings and forums, and those that cannot be done, are done."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator
 
-from clickgrad.tasks.forum.plays import (
+from clickgrad.tasks.forum.ways import (
     date_of,
     facts_of,
     has_next,
@@ -45,10 +45,10 @@ def message(task: Task, page: Observation) -> Script:
     kind = str(task.param("kind"))
     if kind == "read":
         page = yield from _open_message(page, str(task.param("sender")))
-        told = next((found for line in texts(page) if (found := re.search(str(task.param("pattern")), line))), None)
-        if told is None:
+        said = next((found for line in texts(page) if (found := re.search(str(task.param("pattern")), line))), None)
+        if said is None:
             raise ExpertLost(f"no answer on {page.url}")
-        yield finish(told[1], told[0].strip(), "the message says it")
+        yield finish(said[1], said[0].strip(), "the message says it")
         return
     text = str(task.param("text"))
     if kind == "reply":

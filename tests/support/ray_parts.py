@@ -12,7 +12,7 @@ from tiny import FakeVenue
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.backends.ray.engine import HostedEngine
-from clickgrad.backends.ray.worker import Stage
+from clickgrad.backends.ray.worker import WorkerParts
 from clickgrad.browser import FakePage
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
@@ -39,9 +39,9 @@ class HangingVenue(FakeVenue):
 
 
 @asynccontextmanager
-async def hanging_stage(folder: Path) -> AsyncIterator[Stage]:
+async def hanging_parts(folder: Path) -> AsyncIterator[WorkerParts]:
     agent = Agent(FixedPolicy("fixed", ['exit(message="yes")']), PromptBuilder(None, "plain"), Limits(3, 32))
-    yield Stage(HangingVenue(folder), lambda _: agent)
+    yield WorkerParts(HangingVenue(folder), lambda _: agent)
 
 
 @contextmanager

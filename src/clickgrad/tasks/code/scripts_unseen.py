@@ -1,9 +1,9 @@
-"""How the templates kept out of training are played."""
+"""How the templates kept out of training are done."""
 
 from __future__ import annotations
 
-from clickgrad.tasks.code.plays import names, to_project, to_tab
-from clickgrad.tasks.code.plays_running import invite
+from clickgrad.tasks.code.scripts_running import invite
+from clickgrad.tasks.code.ways import names, to_project, to_tab
 from clickgrad.tasks.moves import ExpertLost, Script, click, fill, find, finish, select, texts
 from clickgrad.types import Observation, Task
 

@@ -1,8 +1,8 @@
-"""How the templates about people and their own things are played, and how to find out that something cannot be done."""
+"""How the templates about people and their own things are done, and how to find out that something cannot be done."""
 
 from __future__ import annotations
 
-from clickgrad.tasks.code.plays import click_starting, names, to_project, to_tab
+from clickgrad.tasks.code.ways import click_starting, names, to_project, to_tab
 from clickgrad.tasks.moves import ExpertLost, Script, Way, click, fill, find, finish, search, seek, select
 from clickgrad.types import Observation, Task
 

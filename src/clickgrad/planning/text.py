@@ -9,7 +9,7 @@ from clickgrad.planning.plan import FULL, Plan
 from clickgrad.report.tables import Table
 
 
-def told(plan: Plan) -> str:
+def as_text(plan: Plan) -> str:
     tables = [
         Table(("a step", "seconds", "share"), tuple(_times(plan))),
         Table(("rates", ""), tuple(_rates(plan))),

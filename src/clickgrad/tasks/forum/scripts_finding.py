@@ -1,10 +1,10 @@
-"""How the templates that ask for facts are played."""
+"""How the templates that ask for facts are done."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from clickgrad.tasks.forum.plays import (
+from clickgrad.tasks.forum.ways import (
     city_of,
     date_of,
     facts_of,

@@ -1,4 +1,4 @@
-"""How the templates that change nothing are played."""
+"""How the templates that change nothing are done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How questions over several pages are played: reviews, orders, information pages, and what cannot be done."""
+"""How questions over several pages are done: reviews, orders, information pages, and what cannot be done."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from clickgrad.tasks.moves import (
     select,
     texts,
 )
-from clickgrad.tasks.shop.plays import (
+from clickgrad.tasks.shop.scripts import (
     Row,
     cents,
     follow,
@@ -93,11 +93,11 @@ def review_fact(task: Task, page: Observation) -> Script:
         page, many = yield from _count(page, stars, "")
         yield finish(str(many), f"{many} reviews with {stars} stars", "I have seen all reviews")
     else:
-        asked, told, sought = ("text", "nickname", "sentence") if kind == "who" else ("nickname", "stars", "nickname")
+        asked, answer, sought = ("text", "nickname", "sentence") if kind == "who" else ("nickname", "stars", "nickname")
         wanted = str(task.param(sought))
         while not (found := [review for review in _reviews_on(page) if wanted in review[asked]]):
             page = yield _more_reviews(page) or _all_reviews(page)
-        yield finish(found[0][told], found[0][0], "this is the review")
+        yield finish(found[0][answer], found[0][0], "this is the review")
 
 
 def _most_reviews(task: Task, page: Observation) -> Script:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clickgrad.tasks.map.plays_finding import named
+from clickgrad.tasks.map.scripts_finding import named
 from clickgrad.tasks.map.ways import first_result, open_place, show_nearby
 from clickgrad.tasks.moves import (
     ExpertLost,
