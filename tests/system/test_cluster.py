@@ -26,6 +26,7 @@ from clickgrad.backends.ray.connection import connected, refuse_others, room_for
 from clickgrad.backends.ray.engine import Engines
 from clickgrad.backends.ray.events import Events
 from clickgrad.backends.ray.fleet import Fleet, FleetOptions
+from clickgrad.backends.ray.learner import failure_of
 from clickgrad.backends.ray.worker import Worker
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError
@@ -198,6 +199,17 @@ def test_an_evaluation_on_a_cluster_counts_every_task_once(coin: Path, tmp_path:
     report = asyncio.run(evaluate(configured(coin, nodes, "evaluate"), policy, tmp_path / "evaluated"))
     assert report.success.n == 4
     assert report.success.infra_failed == 0
+
+
+@pytest.mark.parametrize("error", [KeyError("weights"), RuntimeError("rank 0 failed:\nout of memory"), SystemExit(3)])
+def test_why_the_learner_ended_is_known_whatever_it_was(error: BaseException) -> None:
+    def fit() -> None:
+        raise error
+
+    failure = failure_of(fit)
+    assert isinstance(failure, InfraError)
+    assert str(error).splitlines()[-1] in str(failure)
+    assert failure_of(lambda: None) is None
 
 
 def test_a_worker_plays_several_episodes_at_once() -> None:

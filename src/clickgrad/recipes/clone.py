@@ -19,7 +19,7 @@ from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
 from clickgrad.learn.samples import clone_samples
-from clickgrad.policy.models import locate
+from clickgrad.policy.models import check_model
 from clickgrad.recipes.demos import read_demos, record_demos
 from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
 from clickgrad.report.metrics import Metrics, read_steps, timed
@@ -39,7 +39,7 @@ async def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
     options = config.clone
     if options.patience and not options.held_out:
         raise UserError("clone.patience needs a held-out loss: set clone.held_out, for example to 0.1")
-    locate(model_of(config.model.path))  # a model that is not there is said before demonstrations are recorded
+    check_model(model_of(config.model.path))  # before demonstrations are recorded
     with open_run(run, config, "clone", str(demos) if demos else ""):
         with timed(run, "demonstrations"):
             demonstrations = read_demos(demos) if demos else await record_demos(config, run / TRAJECTORIES / DEMOS)

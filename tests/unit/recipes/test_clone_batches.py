@@ -1,7 +1,14 @@
 from __future__ import annotations
 
-from clickgrad.config import CloneSection, Config
-from clickgrad.recipes.clone import has_stalled, make_batches
+import asyncio
+from pathlib import Path
+
+import pytest
+from tiny import save, tiny_model, tiny_tokenizer
+
+from clickgrad.config import CloneSection, Config, ModelSection
+from clickgrad.errors import UserError
+from clickgrad.recipes.clone import clone, has_stalled, make_batches
 
 
 def config(**options: object) -> Config:
@@ -35,3 +42,11 @@ def test_a_loss_that_no_longer_falls_is_a_stall() -> None:
     assert has_stalled([2.0, 2.1, 2.05], 2)
     assert not has_stalled([2.0, 2.1, 1.9], 2)
     assert not has_stalled([2.0, 2.1, 2.2, 2.3], 0)
+
+
+def test_a_model_that_cannot_be_loaded_is_said_before_anything_is_recorded(tmp_path: Path) -> None:
+    folder = save(tiny_model(tiny_tokenizer(["some text"])), tmp_path / "model")
+    (folder / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(UserError, match="cannot be loaded"):
+        asyncio.run(clone(Config(model=ModelSection(path=str(folder))), tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
