@@ -66,7 +66,7 @@ class Version:
     rounds: list[Round] = field(default_factory=list)
 
     def median(self, name: str) -> float:
-        return median(getattr(one, name) for one in self.rounds)
+        return float(median(getattr(one, name) for one in self.rounds))
 
     def clickgrad(self, *words: str) -> tuple[float, float]:
         """Seconds that the command took, and the most memory it used."""
