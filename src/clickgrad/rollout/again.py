@@ -21,6 +21,14 @@ def reaches_page(turn: Turn) -> bool:
     return not turn.paged and not isinstance(turn.action, Exit | Unparsable)
 
 
+def require_same(was: Turn, page: Observation, world: str, number: int) -> None:
+    """A given turn is performed on the page it was chosen from, and on no other. Else our machinery failed: a crash."""
+    if replace(page, first=was.observation.first) != was.observation:
+        raise InfraError(f"turn {number} cannot be performed again: {_first_difference(was.observation, page)}")
+    if was.world and world and was.world != world:
+        raise InfraError(f"turn {number} cannot be performed again: the world is in another state")
+
+
 async def play_again(turns: Sequence[Turn], session: Session) -> AsyncIterator[int]:
     """The stored actions, each on the page it was chosen from; yields how many turns are done, after each of them."""
     before: Turn | None = None

@@ -23,7 +23,7 @@ from clickgrad.learn.checkpoint import Progress
 from clickgrad.recipes.reinforce import _figures, make_algorithm
 from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Task, Trajectory, Turn
+from clickgrad.types import Opening, Task, Trajectory, Turn
 
 TASKS = [replace(make_task(f"t{number}"), template=f"t{number}") for number in range(7)]
 SEED = 5
@@ -49,7 +49,7 @@ class Step:
     said: dict[str, str] = field(default_factory=dict)  # which task an episode was played on
     seeds: set[int] = field(default_factory=set)
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening) -> Trajectory:
         _, place, member, number = (int(part.rpartition("-")[2]) for part in episode.split("/"))
         self.played.append(episode)
         self.said[episode] = task.id
