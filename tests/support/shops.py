@@ -27,8 +27,9 @@ from clickgrad.config import load_config
 from clickgrad.learn.ranks import ALONE
 from clickgrad.learn.samples import clone_samples
 from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.recipes.algorithm import make_algorithm
 from clickgrad.recipes.progress import resume
-from clickgrad.recipes.reinforce import make_algorithm, reinforce_learner
+from clickgrad.recipes.reinforce import reinforce_learner
 from clickgrad.run_layout import METRICS
 from clickgrad.types import Task, UrlCheck
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from clickgrad.backends.policies import model_spec
 from clickgrad.config import Config, ReinforceSection
@@ -38,8 +39,10 @@ def reinforce_spec(config: Config, start: str) -> LearnerSpec:
     )
 
 
-def update_options(section: ReinforceSection) -> UpdateOptions:
-    return UpdateOptions(**{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__})
+def update_options(section: ReinforceSection, step: int) -> UpdateOptions:
+    options = UpdateOptions(**{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__})
+    rise = section.warmup + 1  # the first step after it has the whole rate
+    return replace(options, lr=section.lr * step / rise) if step < rise else options
 
 
 def build_learner(spec: LearnerSpec, ranks: Ranks) -> LocalLearner:

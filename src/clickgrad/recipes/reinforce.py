@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from clickgrad.agent.grammar import find_call
 from clickgrad.algorithms.ahead import Ahead
 from clickgrad.algorithms.collecting import Collected, Collector
-from clickgrad.algorithms.m_grpo import MGrpo, age
+from clickgrad.algorithms.m_grpo import age
 from clickgrad.algorithms.protocol import Algorithm
-from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.backends import open_backend
 from clickgrad.backends.agents import prompt_builder
 from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.learners import reinforce_spec, update_options
 from clickgrad.backends.protocol import Players
 from clickgrad.backends.tasks import training_tasks
-from clickgrad.config import Config
+from clickgrad.config import Config, ReinforceSection
 from clickgrad.display import say, stage
+from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
+from clickgrad.learn.samples import effective_samples
 from clickgrad.learn.step import StepFigures
+from clickgrad.recipes.algorithm import make_algorithm, refuse_silent
+from clickgrad.recipes.clock import Clock
+from clickgrad.recipes.following import Recalled, find_demonstrations, refuse_unforkable, retold
+from clickgrad.recipes.probing import Probe, gain, is_worse, set_aside
 from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.page import read_report
@@ -33,66 +39,94 @@ from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_folder import open_run
 from clickgrad.run_layout import CHECKPOINTS, METRICS, MODEL, step_trajectories
-from clickgrad.types import Task, Turn
+from clickgrad.types import Sample, Task, Turn
+
+WORSE = "worse"  # why a run was ended: the probe
 
 
 async def reinforce(config: Config, start: str, run: Path) -> Path:
     """Returns the folder of the trained model, a plain transformers folder. `start` is the model RL starts from."""
+    options = config.reinforce
     refuse_useless(config)
-    algorithm = make_algorithm(config, training_tasks(config))
+    refuse_silent(config)
+    refuse_unforkable(config)
+    tasks, probed = training_tasks(config), tuple[Task, ...]()
+    if options.probe_every:
+        tasks, probed = set_aside(tasks, options.probe_tasks, config.seed)
     with open_run(run, config, "reinforce", start):
-        if is_finished(run, config.reinforce.steps):
+        if is_finished(run, _last_step(run, options)):
             return run / MODEL
+        followed = await find_demonstrations(config, start, run, tasks)
         backend = open_backend(config, run)
         with backend.learner(reinforce_spec(config, start)) as learner:
+            followed = retold(followed, prompt_builder(config, learner.tokenizer))
+            algorithm = make_algorithm(config, tasks, followed, Recalled(run))
+            probe = Probe(run, probed, options.probe_every, _bounds(config), config.seed) if probed else None
             progress = resume(run, learner)
             async with backend.training_players(learner) as players:
-                await reinforce_learner(config, run, algorithm, learner, players, progress)
+                ended = await reinforce_learner(config, run, algorithm, learner, players, progress, probe)
+            if ended.ended == WORSE and (best := checkpoint.best(run / CHECKPOINTS)):
+                learner.load(best)
             export(learner, run)
         read_report(run).save_page(run)
         return run / MODEL
 
 
-def make_algorithm(config: Config, tasks: Sequence[Task]) -> Algorithm:
-    options = config.reinforce
-    return MGrpo(
-        TaskSequence(tasks, config.seed, options.curriculum),
-        options.groups,
-        options.group_size,
-        options.max_refills,
-        options.max_staleness,
-        options.normalizer,
-        config.agent.max_turns,
-        options.shuffle_rewards,
-    )
+def _bounds(config: Config) -> Bounds:
+    return Bounds(config.rollout.concurrency, config.rollout.retries, config.rollout.site_sessions)
+
+
+def _last_step(run: Path, options: ReinforceSection) -> int:
+    """After which nothing is left to do: the one asked for, or the one at which the run was ended."""
+    saved = checkpoint.latest(run / CHECKPOINTS)
+    if saved is None or checkpoint.find_fault(saved):
+        return options.steps
+    progress = checkpoint.read_progress(saved)
+    return progress.step if is_over(progress, options) else options.steps
+
+
+def is_over(progress: Progress, options: ReinforceSection) -> bool:
+    """Whether no further step begins. A run whose time was over goes on when it is given more."""
+    out_of_time = 0 < options.minutes * 60 <= progress.spent_s
+    return progress.step >= options.steps or progress.ended == WORSE or out_of_time
 
 
 async def reinforce_learner(
-    config: Config, run: Path, algorithm: Algorithm, learner: Learner, players: Players, progress: Progress
-) -> None:
+    config: Config,
+    run: Path,
+    algorithm: Algorithm,
+    learner: Learner,
+    players: Players,
+    progress: Progress,
+    probe: Probe | None = None,
+) -> Progress:
     """The loop: take a step's episodes, update, push the weights, write down, save."""
-    options, rollout = config.reinforce, config.rollout
+    options = config.reinforce
     metrics, skipped = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump())), SkippedSteps(run)
-    bounds = Bounds(rollout.concurrency, rollout.retries, rollout.site_sessions)
     prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
     await players.push_weights(progress.step)
+    clock = Clock(options.clock, progress.spent_s)
     with (
         stage("reinforce", options.steps, progress.step) as ticker,
         LearnerThread(learner, lambda done, total: ticker.show(f"update {done}/{total} turns")) as thread,
     ):
-        collector = Collector(algorithm, players.play, bounds, config.seed, prompt_format, ticker.show)
+        collector = Collector(algorithm, players.play, _bounds(config), config.seed, prompt_format, ticker.show)
 
         async def collect(before: Progress) -> Collected:
             return await collector.collect(before, TrajectoryFile(step_trajectories(run, before.step + 1)))
 
-        async with Ahead(collect, progress, options.steps, options.max_staleness) as ahead:
-            for step in range(progress.step + 1, options.steps + 1):
+        if probe and progress.step == 0:
+            score = success_rate(await probe.look(0, players.play)).measured
+            await thread.run(learner.save, run / CHECKPOINTS, progress, options.keep, score)
+        last = progress.step if is_over(progress, options) else options.steps
+        async with Ahead(collect, progress, last, options.max_staleness) as ahead:
+            for step in range(progress.step + 1, last + 1):
                 started = time.monotonic()
                 collected = await ahead.take()
                 taken = time.monotonic()
                 _say_flat(step, collected, options.groups)
-                samples = algorithm.samples(step, collected.groups)
-                figures = await thread.run(learner.update, samples, update_options(options))
+                samples = algorithm.samples(progress, collected.groups)
+                figures = await thread.run(learner.update, samples, update_options(options, step))
                 for update in figures:
                     skipped.note(step, samples, update)
                 await players.push_weights(step)
@@ -103,13 +137,32 @@ async def reinforce_learner(
                 }
                 if not options.kl_beta:
                     row["kl"] = None  # not looked at
-                metrics.append(row)
+                row |= _learning_figures(progress, collected, samples)
                 progress = collected.after(progress)
-                if step % options.save_every == 0 or step == options.steps:
-                    await thread.run(learner.save, run / CHECKPOINTS, progress, options.keep, row["success"])
-                ahead.learned()
+                score = row["success"]
+                if probe:
+                    score, ended = None, ""
+                    if probe.is_due(step) or step == last:
+                        probed = await probe.look(step, players.play)
+                        pairs = gain(probe.first(), probed)
+                        row["probe_success"] = score = success_rate(probed).measured
+                        row["probe_gain"] = pairs.difference
+                        ended = WORSE if is_worse(pairs) else ""
+                    progress = replace(progress, ended=ended)
+                row["spent_s"] = clock.spent_s
+                progress = replace(progress, spent_s=clock.spent_s)
+                metrics.append(row)
+                over = is_over(progress, options)
+                if step % options.save_every == 0 or over or (probe and probe.is_due(step)):
+                    await thread.run(learner.save, run / CHECKPOINTS, progress, options.keep, score)
                 ticker.advance(_note(row))
+                if over:
+                    break
+                ahead.learned()
+    if progress.ended == WORSE:
+        say(f"step {progress.step}: the probe is worse than at the start: the best checkpoint is what comes out")
     metrics.close()
+    return progress
 
 
 def _say_flat(step: int, collected: Collected, wanted: int) -> None:
@@ -119,8 +172,8 @@ def _say_flat(step: int, collected: Collected, wanted: int) -> None:
 
 def _figures(step: int, collected: Collected, updates: Sequence[StepFigures]) -> dict[str, Any]:
     finished = [trajectory for group in collected.groups for trajectory in group if trajectory.usable]
-    turns = [turn for trajectory in finished for turn in trajectory.turns]
-    rate = success_rate(finished)
+    turns = [turn for trajectory in finished for turn in trajectory.chosen]
+    rate = success_rate(one for group in collected.groups for one in group.from_the_start)
     shares = [group.success for group in collected.groups]
     ages = [age(trajectory, step - 1) for trajectory in finished if trajectory.turns]
     return {
@@ -146,6 +199,27 @@ def _figures(step: int, collected: Collected, updates: Sequence[StepFigures]) ->
         "sampler_gap": updates[0].sampler_gap if updates else None,
         "trained_tokens": sum(update.tokens_seen for update in updates),
         "computed_tokens": sum(update.tokens_computed for update in updates),
+    }
+
+
+def _learning_figures(before: Progress, collected: Collected, samples: Sequence[Sample]) -> dict[str, Any]:
+    """How much the step had to go by, and how it compares with what the same templates came to before."""
+    given = [one.given for group in collected.groups for one in group.trunks if one.given and one.usable]
+    gains = []
+    for group in collected.groups:
+        passed, tried = before.records.get(group.plan.task.template, (0, 0))
+        rate = success_rate(group.from_the_start)
+        if rate.n and tried:
+            gains.append(rate.value - passed / tried)
+    return {
+        "success_gain": sum(gains) / len(gains) if gains else None,
+        "true_starts": sum(len(group.from_the_start) for group in collected.groups),
+        "later_starts": len(given),
+        "mean_given": sum(one.turns for one in given) / max(1, len(given)),
+        "branches": sum(len(group.members) - len(group.trunks) for group in collected.groups),
+        "effective_samples": effective_samples(samples),
+        "sampled_tokens": sum(len(turn.completion.ids) for one in collected.episodes for turn in one.chosen),
+        **{f"left/{template}": left for template, left in sorted(before.starts.items())},
     }
 
 

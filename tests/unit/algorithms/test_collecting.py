@@ -20,7 +20,8 @@ from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.config import Config, ReinforceSection
 from clickgrad.errors import UserError
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.recipes.reinforce import _figures, make_algorithm
+from clickgrad.recipes.algorithm import make_algorithm
+from clickgrad.recipes.reinforce import _figures
 from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Opening, Task, Trajectory, Turn
@@ -71,7 +72,7 @@ class Step:
 
 def learned(groups: Sequence[list[Trajectory]], step: int, max_staleness: int) -> list[list[str]]:
     """The episodes left to learn from."""
-    algorithm = MGrpo(SEQUENCE, 2, 3, 2, max_staleness, "paper", 8)
+    algorithm = MGrpo(SEQUENCE, 2, 3, 2, max_staleness)
     return [[member.episode for member in algorithm.fresh(as_group(group), step - 1)] for group in groups]
 
 

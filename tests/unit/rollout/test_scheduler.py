@@ -133,7 +133,9 @@ async def test_half_an_emoji_is_stored_and_the_neighbours_go_on(tmp_path: Path) 
     half = Agent(policy, PromptBuilder(None, "plain"), Limits(3, 32))
 
     async def play(episode: str, task: Task, seed: int, opening: Opening) -> Trajectory:
-        return await player(half if episode.startswith("slot-2") else agent(), FlakyVenue(0))(episode, task, seed, opening)
+        return await player(half if episode.startswith("slot-2") else agent(), FlakyVenue(0))(
+            episode, task, seed, opening
+        )
 
     await fill_slots(SLOTS, play, concurrency=3, retries=0, stored={}, on_end=file.append)
     answers = {trajectory.episode[:6]: trajectory.answer for trajectory in file.read()}
