@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from clickgrad.algorithms.beliefs import updated
 from clickgrad.algorithms.protocol import Algorithm, Group, GroupPlan
-from clickgrad.algorithms.starts import FIRST_LEFT, UNPLAYABLE, moved
+from clickgrad.algorithms.starts import UNPLAYABLE, moved
 from clickgrad.errors import warn
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import refuse_foreign
@@ -72,7 +72,7 @@ class Collected:
             if not group.plan.left:
                 continue
             template, rate = group.plan.task.template, success_rate(group.trunks)
-            level = levels.get(template, FIRST_LEFT)
+            level = levels.get(template, group.plan.left)
             if rate.n:
                 levels[template] = moved(level, group.plan.left, rate.value)
             elif all(NOT_AGAIN in (member.error or "") for member in group.trunks):

@@ -46,7 +46,7 @@ class Starts:
         if followed is None:
             return None
         turns = len(followed.turns)
-        level = levels.get(followed.task.template, FIRST_LEFT)
+        level = self._level(followed, levels)
         left = min(turns - 1, max(1, level - 1 + draw(f"{self.seed}/{index}/left", 3)))
         source: Literal["demo", "own"] = "own" if self.recall else "demo"
         given = Given(turns - left, followed.episode, source)
@@ -58,7 +58,7 @@ class Starts:
             recorded = [one for name in kept if (one := self.recall(name))]
         fitting = defaultdict[str, list[Trajectory]](list)
         for one in recorded:
-            level = levels.get(one.task.template, FIRST_LEFT)
+            level = self._level(one, levels)
             if UNPLAYABLE < level < len(one.turns) <= self.max_turns and (not self.by_task or one.task.id == task.id):
                 fitting[one.task.template].append(one)
         if not fitting:
@@ -67,6 +67,10 @@ class Starts:
         names = sorted(fitting)
         chosen = fitting[names[draw(f"{self.seed}/{index}/template", len(names))]]
         return chosen[draw(f"{self.seed}/{index}/episode", len(chosen))]
+
+    @staticmethod
+    def _level(followed: Trajectory, levels: Mapping[str, int]) -> int:
+        return levels.get(followed.task.template, min(FIRST_LEFT, len(followed.turns) - 1))
 
 
 def moved(level: int, left: int, share: float) -> int:
