@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # pydantic is too slow for --help
     Recipe = Callable[[Config, argparse.Namespace], Coroutine[Any, Any, str]]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
-TRAINING = ("train", "clone", "reinforce", "study start")
+TRAINING = ("train", "clone", "reinforce", "study start", "study forks")
 ONE_POLICY = ("reinforce", "evaluate", "run")  # which brings its own prompt format, if a run made it
 NO_RUN_FOLDER = ("demos", "prove", "replay", "run")
 EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"), "torch") | {
@@ -183,6 +183,7 @@ def _add_studies(study: argparse.ArgumentParser) -> None:
         return command
 
     add("start", _study_start, "RL from the base model, from plain cloning, from cloned long reasoning")
+    add("forks", _study_forks, "what resettable worlds add to learning, in the same minutes after the same clone")
     for name, recipe, text in (
         ("format", _study_format, "thinking against non-thinking replies, prompting only"),
         ("turns", _study_turns, "success over the turn limit, from one rollout"),
@@ -199,7 +200,8 @@ def _add_studies(study: argparse.ArgumentParser) -> None:
 def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     from clickgrad.config import load_config
 
-    preset = "quick" if name == "train" else "study" if name.startswith("study ") else None
+    presets = {"train": "quick", "study forks": "study-forks"}
+    preset = presets.get(name, "study" if name.startswith("study ") else None)
     config = load_config(options.config, options.set, name, default=preset)
     _refuse_silent_settings(config, options)
     if name in ONE_POLICY:
@@ -310,6 +312,12 @@ async def _study_start(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.studies.start import study_start
 
     return _told(await study_start(config, options.run), options)
+
+
+async def _study_forks(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.studies.forks import study_forks
+
+    return _told(await study_forks(config, options.run), options)
 
 
 async def _study_format(config: Config, options: argparse.Namespace) -> str:

@@ -86,6 +86,7 @@ class CloneSection(Section):
     remarks: str = Field("short", pattern=r"^(short|long|chat:.+)$")
     epochs: int = Field(1, ge=1)
     minutes: float = Field(0.0, ge=0)  # no further step begins after so many, and the rate stays; 0 is no limit
+    clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     held_out: float = Field(0.0, ge=0, lt=1)  # share of the demonstrations only to measure the loss on, every epoch
     patience: int = Field(0, ge=0)  # stop after so many epochs without a lower held-out loss; 0 never does
     lr: float = Field(1e-3, gt=0)
@@ -188,6 +189,22 @@ class TurnsSection(Section):
     limits: list[Annotated[int, Field(ge=1)]] = [2, 4, 6]  # below agent.max_turns, at which episodes are sampled
 
 
+class ForksSection(Section):
+    """The arms of a study of what resettable worlds add to learning."""
+
+    minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
+    seeds: list[int] = [0, 1, 2]
+    arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
+        "cloning",
+        "paper",
+        "evidence",
+        "starts",
+        "branches",
+        "replay",
+        "all",
+    ]
+
+
 class ClusterSection(Section):
     """Growing beyond one machine. Without an address nothing of Ray is even imported."""
 
@@ -229,6 +246,7 @@ class Config(Section):
     judge: JudgeSection = JudgeSection()
     thinking: ThinkingSection = ThinkingSection()
     turns: TurnsSection = TurnsSection()
+    forks: ForksSection = ForksSection()
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
 
@@ -254,6 +272,7 @@ READ_BY = {
 READ_BY["clone"] = READ_BY["demos"] | _LEARNING
 READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}
 READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"thinking"}
+READ_BY["study forks"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"forks"}
 READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
 READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
 READ_BY["study prompting"] = READ_BY["evaluate"]

@@ -165,7 +165,8 @@ def read_progress(folder: Path) -> Progress:
         state["records"] = {task: tuple(record) for task, record in state["records"].items()}
         state["beliefs"] = {name: tuple(seen) for name, seen in state.get("beliefs", {}).items()}
         state |= {name: tuple(state.get(name, ())) for name in ("held_out", "kept")}
-        state = {"starts": {}, "spent_s": 0.0, "ended": ""} | state
+        for name, unsaid in {"starts": {}, "spent_s": 0.0, "ended": ""}.items():
+            state.setdefault(name, unsaid)
         return Progress(**{name: state[name] for name in Progress.__dataclass_fields__})
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _unreadable(folder, error) from error

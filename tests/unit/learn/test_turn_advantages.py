@@ -27,13 +27,17 @@ def episode(
     return replace(make_trajectory(turns, reward, episode=name), given=given)
 
 
+def near(advantage: float, weight: float) -> tuple[float, float]:
+    return round(advantage, 9), round(weight, 9)
+
+
 def learned(
     group: Sequence[Trajectory], credit: Credit = "episode", divisor: Divisor = "none"
 ) -> dict[int, tuple[float, float]]:
-    """By the token of a reply: advantage and weight."""
+    """By the token of a reply: advantage and weight, to nine digits."""
     samples = grpo_samples([group], teaching=Teaching(credit=credit, divisor=divisor))
     assert len({sample.ids[-1] for sample in samples}) == len(samples)
-    return {sample.ids[-1]: (pytest.approx(sample.advantage), pytest.approx(sample.weight)) for sample in samples}
+    return {sample.ids[-1]: near(sample.advantage, sample.weight) for sample in samples}
 
 
 BRANCH = Given(1, "A", "branch")
@@ -47,12 +51,12 @@ def test_a_branch_point_tells_which_turn_it_was_and_every_turn_is_weighed_once()
     third of A's half of the group; a path has two turns: 1/2 1/2 and 1/2 1/3 1/2."""
     third = 1 / 3
     assert learned([A, B, *TWO]) == {
-        10: (third - 0, 1 / 4),  # against B, which came to 0
-        20: (0 - third, 1 / 4),
-        21: (0 - third, 1 / 4),  # nobody beside it: what was expected above
-        11: (1 - 0, 1 / 12),  # against 0, 0, and the 0 that was expected of A from B alone
-        12: (0 - (1 + 0 + 0) / 3, 1 / 12),
-        13: (0 - (1 + 0 + 0) / 3, 1 / 12),
+        10: near(third - 0, 1 / 4),  # against B, which came to 0
+        20: near(0 - third, 1 / 4),
+        21: near(0 - third, 1 / 4),  # nobody beside it: what was expected above
+        11: near(1 - 0, 1 / 12),  # against 0, 0, and the 0 that was expected of A from B alone
+        12: near(0 - (1 + 0 + 0) / 3, 1 / 12),
+        13: near(0 - (1 + 0 + 0) / 3, 1 / 12),
     }
 
 
@@ -63,12 +67,12 @@ def test_the_weights_of_a_group_add_up_to_one_with_branches_or_without() -> None
 
 def test_the_advantages_of_a_tree_are_divided_like_those_of_a_group() -> None:
     """Rewards 1, 0, 0, 0: mean 1/4."""
-    assert learned([A, B, *TWO], divisor="mean")[10] == (pytest.approx((1 / 3) / (1 / 4)), pytest.approx(1 / 4))
+    assert learned([A, B, *TWO], divisor="mean")[10] == near((1 / 3) / (1 / 4), 1 / 4)
 
 
 def test_a_crashed_branch_is_as_if_it_had_never_been_and_without_its_trunk_it_stands_nowhere() -> None:
     crashed = replace(TWO[0], reward=None)
-    assert learned([A, B, crashed, TWO[1]])[11] == (pytest.approx(1.0), pytest.approx(1 / 8))  # of two ways
+    assert learned([A, B, crashed, TWO[1]])[11] == near(1.0, 1 / 8)  # of two ways
     lost, other = replace(A, reward=None), episode("C", 1.0, (START,), (30,))
     assert learned([lost, B, other, *TWO]).keys() == {20, 21, 30}
 
@@ -82,14 +86,13 @@ def test_turns_that_met_in_the_same_context_are_compared_though_nobody_branched(
     """
     c = episode("C", 0.0, (START, NEXT), (10, 14))
     samples = grpo_samples([[A, B, c]], teaching=Teaching(credit="tree", divisor="none"))
-    found = [(sample.ids[-1], sample.advantage) for sample in samples]
-    assert found == [
-        (10, pytest.approx(1 / 2 - 0)),
-        (11, pytest.approx(1 - 0)),
-        (20, pytest.approx(0 - 1 / 2)),
-        (21, pytest.approx(0 - 1 / 2)),
-        (10, pytest.approx(1 / 2 - 1 / 2)),
-        (14, pytest.approx(0 - (1 + 1 / 2) / 2)),
+    assert [(sample.ids[-1], *near(sample.advantage, sample.weight)) for sample in samples] == [
+        (10, *near(1 / 2 - 0, 1 / 6)),
+        (11, *near(1 - 0, 1 / 6)),
+        (20, *near(0 - 1 / 2, 1 / 6)),
+        (21, *near(0 - 1 / 2, 1 / 6)),
+        (10, *near(1 / 2 - 1 / 2, 1 / 6)),
+        (14, *near(0 - (1 + 1 / 2) / 2, 1 / 6)),
     ]
 
 
@@ -113,7 +116,7 @@ def test_given_turns_carry_no_loss_and_do_not_count_as_turns_of_the_trajectory()
     ]
     assert learned(group) == {30: (0.5, 1 / 4), 31: (0.5, 1 / 4), 40: (-0.5, 1 / 4), 41: (-0.5, 1 / 4)}
     branch = episode("a", 0.0, (START, NEXT, OTHER), (90, 30, 32), Given(2, "A", "branch"))
-    assert learned([*group, branch])[32] == (pytest.approx(0 - (1 + 0) / 2), pytest.approx(1 / 2 / 2 / 2))
+    assert learned([*group, branch])[32] == near(0 - (1 + 0) / 2, 1 / 2 / 2 / 2)
 
 
 @pytest.mark.parametrize(("divisor", "by"), [("std", (2 / 9) ** 0.5), ("none", 1.0), ("mean", 1 / 3)])
