@@ -41,6 +41,8 @@ async def find_demonstrations(config: Config, start: str, run: Path, tasks: Sequ
             return _fitting(read_demos(_demos_file(config, start)), tasks)
         case "experts":
             long = [task for task in tasks if task.expert_turns is None or task.expert_turns > 1]
+            if not long:
+                raise UserError("reinforce.starts='experts': no training task takes an expert more than one turn")
             return await record_experts(config, long, run / TRAJECTORIES / EXPERTS)
         case _:
             return []
