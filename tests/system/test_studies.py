@@ -164,7 +164,6 @@ FORKS = {
     "reinforce.max_refills": 0,
     "forks.minutes": 0.01,
     "forks.seeds": "[3]",
-    "learner.autocast": "false",
 }
 
 

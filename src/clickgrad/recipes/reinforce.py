@@ -17,6 +17,7 @@ from clickgrad.backends import open_backend
 from clickgrad.backends.agents import prompt_builder
 from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.learners import reinforce_spec, update_options
+from clickgrad.backends.policies import settle_compute
 from clickgrad.backends.protocol import Players
 from clickgrad.backends.tasks import training_tasks
 from clickgrad.config import Config, ReinforceSection
@@ -57,6 +58,7 @@ async def reinforce(config: Config, start: str, run: Path) -> Path:
         if is_finished(run, _last_step(run, options)):
             return run / MODEL
         followed = await find_demonstrations(config, start, run, tasks)
+        config = settle_compute(config, run)
         backend = open_backend(config, run)
         with backend.learner(reinforce_spec(config, start)) as learner:
             followed = retold(followed, prompt_builder(config, learner.tokenizer))
@@ -126,7 +128,7 @@ async def reinforce_learner(
                 taken = time.monotonic()
                 _say_flat(step, collected, options.groups)
                 samples = algorithm.samples(progress, collected.groups)
-                figures = await thread.run(learner.update, samples, update_options(options, step))
+                figures = await thread.run(learner.update, samples, update_options(config, step))
                 for update in figures:
                     skipped.note(step, samples, update)
                 await players.push_weights(step)
