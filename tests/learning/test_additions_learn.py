@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from shops import demonstrations, train
+from shops import TASKS, demonstrations, train
 
+from clickgrad.learn import checkpoint
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.run_layout import CHECKPOINTS, TRAJECTORIES
+from clickgrad.run_layout import CHECKPOINTS, TRAJECTORIES, probe_trajectories
+from clickgrad.types import UrlCheck
 
 ALL = [
     "lora.rank=8",
@@ -80,3 +83,40 @@ def check_episodes(run: Path, rows: list[dict[str, Any]]) -> None:
         assert row["success"] == pytest.approx(sum(one.reward or 0 for one in true) / len(true), abs=1e-5)
         assert row["true_starts"] == len(true)
     assert sources == {"demo", "branch"}
+
+
+SHORT = ["lora.rank=0", "reinforce.lr=3e-4", "reinforce.groups=2", "reinforce.group_size=8", "reinforce.probe_every=1"]
+PROBED = [replace(task, id=f"{task.id}-{number}") for number in range(4) for task in TASKS]
+
+
+def probed(run: Path, step: int) -> list[float | None]:
+    return [one.reward for one in TrajectoryFile(probe_trajectories(run, step)).read()]
+
+
+@pytest.mark.timeout(300)
+def test_the_probe_is_greedy_on_the_same_tasks_and_ends_a_run_that_is_worse_than_its_start(
+    start: Path, tmp_path: Path
+) -> None:
+    """Greedy, so alike tasks fare alike. The second run is told that at its start it had solved what nobody can."""
+    rows = train(start, tmp_path / "fair", *SHORT, "reinforce.steps=2", probed=PROBED)
+    assert len(rows) == 2
+    for row in rows:
+        rewards = probed(tmp_path / "fair", row["step"])
+        assert sorted(rewards, key=str)[0:8:4] in ([0.0, 0.0], [0.0, 1.0], [1.0, 1.0])
+        assert row["probe_success"] == sum(map(bool, rewards)) / 8
+    scores = {step: sum(map(bool, probed(tmp_path / "fair", step))) / 8 for step in range(3)}
+    best = checkpoint.best(tmp_path / "fair" / CHECKPOINTS)
+    assert best is not None
+    assert scores[checkpoint.step_of(best)] == max(scores.values())
+
+    proud = tmp_path / "proud"
+    told = TrajectoryFile(probe_trajectories(tmp_path / "fair", 0)).read()
+    TrajectoryFile(probe_trajectories(proud, 0)).extend([replace(one, reward=1.0) for one in told])
+    hopeless = [replace(task, checks=(UrlCheck("toy", "/nowhere"),)) for task in PROBED]
+    for _ in range(2):  # it stays ended
+        (row,) = train(start, proud, *SHORT, "reinforce.steps=9", probed=hopeless)
+        assert (row["probe_success"], row["probe_gain"]) == (0.0, -1.0)
+    last = checkpoint.latest(proud / CHECKPOINTS)
+    assert last is not None
+    assert checkpoint.read_progress(last).ended == "worse"
+    assert checkpoint.best(proud / CHECKPOINTS) == proud / CHECKPOINTS / "step-0000"

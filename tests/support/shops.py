@@ -31,10 +31,12 @@ from clickgrad.policy.models import load_model
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.recipes.algorithm import make_algorithm
 from clickgrad.recipes.following import Recalled
+from clickgrad.recipes.probing import Probe
 from clickgrad.recipes.progress import resume
 from clickgrad.recipes.reinforce import reinforce_learner
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.retell import retell
+from clickgrad.rollout.scheduler import Bounds
 from clickgrad.run_layout import METRICS
 from clickgrad.types import Task, Trajectory, UrlCheck
 
@@ -111,7 +113,9 @@ def demonstrations(start: Path) -> list[Trajectory]:
     return [retell(one, builder) for one in shown]
 
 
-def train(start: Path, run: Path, *options: str, followed: Sequence[Trajectory] = ()) -> list[dict[str, Any]]:
+def train(
+    start: Path, run: Path, *options: str, followed: Sequence[Trajectory] = (), probed: Sequence[Task] = ()
+) -> list[dict[str, Any]]:
     """`clickgrad reinforce` from where its parts are opened; returns the metrics, a row a step."""
     common = ["agent.max_turns=2", "agent.max_new_tokens=16", "rollout.concurrency=64", "reinforce.groups=4"]
     common += ["reinforce.group_size=16", "reinforce.max_refills=2", "reinforce.kl_beta=0.01", "model.device=cpu"]
@@ -125,7 +129,8 @@ def train(start: Path, run: Path, *options: str, followed: Sequence[Trajectory] 
             builder = prompt_builder(config, learner.tokenizer)
             agent = make_agent(config, engine, builder, config.reinforce.temperature, run)
             players = LocalTrainingPlayers(agent, FakeVenue(SITE), engine, learner)
-            await reinforce_learner(config, run, algorithm, learner, players, resume(run, learner))
+            probe = Probe(run, probed, config.reinforce.probe_every, Bounds(64, 0), config.seed) if probed else None
+            await reinforce_learner(config, run, algorithm, learner, players, resume(run, learner), probe)
 
     run.mkdir(parents=True, exist_ok=True)
     threads = torch.get_num_threads()
