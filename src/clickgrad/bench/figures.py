@@ -32,7 +32,7 @@ def rss_mb() -> float:
     return psutil.Process().memory_info().rss / 1e6
 
 
-def told(figures: Any, as_json: bool) -> str:
+def as_text(figures: Any, as_json: bool) -> str:
     """Five digits that count: an error of 1.2e-07 is not 0."""
     plain = {
         name: float(f"{value:.5g}") if isinstance(value, float) else value

@@ -1,6 +1,6 @@
-"""How much better an episode, or a turn of it, was than what it is compared with.
+"""How much better a turn was than what it is compared with.
 
-`group_advantages` is the paper's: an episode against its group, all turns of it alike. `turn_advantages` compares
+The paper compares an episode with its group, all turns of it alike (`clickgrad.advantages`). `turn_advantages` compares
 turns: episodes that branch off another one, or that meet in the same context, make a tree, and a turn is compared with
 the others that were taken at the same node of it.
 """
@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Literal
 
 from clickgrad.types import End, Trajectory, Turn
 
-Divisor = Literal["std", "none", "mean"]
 Credit = Literal["episode", "tree", "world"]
 SHRINK = 1.0  # a node's siblings are joined by so many of what was expected one node above
 LOOSE = 0.5  # weight of a comparison in the same world and page after another history, against one in the same context
@@ -39,28 +37,6 @@ class Rewards:
         if outcome is None or self.turn_discount == 1.0:
             return outcome
         return outcome * self.turn_discount ** max(0, len(episode.chosen) - 1)
-
-
-def group_advantages(rewards: Sequence[float | None], divisor: Divisor = "std") -> tuple[float | None, ...]:
-    """(r - mean) / divisor over the usable members; None stays None, and a group without contrast gives only None.
-
-    std is the population's: rewards 1, 0, 0, None have mean 1/3 and std sqrt(2)/3, so the advantages are
-    sqrt(2), -sqrt(1/2), -sqrt(1/2), None. Divided by the mean they are 2, -1, -1; by nothing 2/3, -1/3, -1/3.
-    """
-    usable = [reward for reward in rewards if reward is not None]
-    if len(set(usable)) < 2:
-        return (None,) * len(rewards)
-    mean = sum(usable) / len(usable)
-    by = spread(usable, divisor)
-    return tuple(None if reward is None else (reward - mean) / by for reward in rewards)
-
-
-def spread(usable: Sequence[float], divisor: Divisor) -> float:
-    """What advantages of a group with contrast are divided by."""
-    mean = sum(usable) / len(usable)
-    if divisor == "std":
-        return sqrt(sum((reward - mean) ** 2 for reward in usable) / len(usable))
-    return mean if divisor == "mean" else 1.0
 
 
 Place = tuple[int, int]  # a turn: number of the episode within its group, number of the turn within the episode

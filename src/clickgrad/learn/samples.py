@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from clickgrad.advantages import Divisor, group_advantages, spread
 from clickgrad.errors import UserError
-from clickgrad.learn.advantages import Credit, Divisor, Rewards, Tree, first, group_advantages, spread, turn_advantages
+from clickgrad.learn.advantages import Credit, Rewards, Tree, first, turn_advantages
 from clickgrad.types import Sample, Trajectory, Turn
 
 Normalizer = Literal["paper", "constant", "token"]

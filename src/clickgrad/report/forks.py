@@ -9,8 +9,9 @@ from typing import Any
 
 from clickgrad.report.compare import Pooled, compare
 from clickgrad.report.episodes import Episode
-from clickgrad.report.metrics import read_rows
+from clickgrad.report.metrics import read_steps
 from clickgrad.report.page import read_evaluation
+from clickgrad.report.rows import StepRow, plain
 from clickgrad.report.stats import Pairs, Rate
 from clickgrad.report.summary import plain_rate, success_rate
 from clickgrad.report.tables import Table
@@ -37,7 +38,7 @@ class Arm:
     key: str
     before: tuple[Sequence[Episode], ...]  # the clone's, seed by seed
     after: tuple[Sequence[Episode], ...]
-    rows: tuple[Mapping[str, Any], ...]  # of all seeds, step by step
+    rows: tuple[StepRow, ...]  # of all seeds, step by step
 
     @property
     def success(self) -> Rate:
@@ -48,7 +49,7 @@ class Arm:
         return Pooled(tuple(compare(a, b) for a, b in zip(self.before, self.after, strict=True))).pairs
 
     def total(self, name: str) -> float:
-        return sum(value for row in self.rows if isinstance(value := row.get(name), int | float))
+        return sum(value for row in self.rows if isinstance(value := plain(row).get(name), int | float))
 
     @property
     def mixed_share(self) -> float | None:
@@ -86,9 +87,9 @@ def read_arms(run: Path, options: Mapping[str, Any], skipped: list[str]) -> tupl
     for key in told.get("arms", ()):
         ended = {seed: read_evaluation(seed / key / ENDS, skipped) for seed in seeds}
         done = [seed for seed in seeds if ended[seed]]
-        rows: list[Mapping[str, Any]] = []
+        rows: list[StepRow] = []
         for seed in done:
-            found, complaints = read_rows(seed / key / ("clone" if key == CLONING else "reinforce") / METRICS)
+            found, complaints = read_steps(seed / key / ("clone" if key == CLONING else "reinforce") / METRICS)
             rows += found
             skipped += complaints
         before, after = (tuple(some[seed] for seed in done) for some in (clones, ended))
@@ -120,11 +121,11 @@ def forks_table(clones: Sequence[Sequence[Episode]], arms: Sequence[Arm]) -> Tab
     return Table(header, tuple(rows))
 
 
-def _minutes(rows: Sequence[Mapping[str, Any]]) -> float:
+def _minutes(rows: Sequence[StepRow]) -> float:
     """By the run's clock, which counts on from step to step."""
     total = last = 0.0
     for row in rows:
-        spent = row.get("spent_s")
+        spent = plain(row).get("spent_s")
         if isinstance(spent, int | float):
             total += spent - last if spent >= last else spent  # the next seed begins anew
             last = spent

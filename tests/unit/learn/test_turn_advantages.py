@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from tiny import make_trajectory, make_turn
 
-from clickgrad.learn.advantages import Credit, Divisor, Rewards, group_advantages
+from clickgrad.advantages import Divisor, group_advantages
+from clickgrad.learn.advantages import Credit, Rewards
 from clickgrad.learn.samples import Teaching, effective_samples, grpo_samples
 from clickgrad.types import End, Given, Sample, Trajectory
 
