@@ -87,6 +87,8 @@ class CloneSection(Section):
     # How the experts explain their actions: in short, at length, or through a hosted model, as chat:<model>.
     remarks: str = Field("short", pattern=r"^(short|long|chat:.+)$")
     epochs: int = Field(1, ge=1)
+    minutes: float = Field(0.0, ge=0)  # no further step begins after so many, and the rate stays; 0 is no limit
+    clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     held_out: float = Field(0.0, ge=0, lt=1)  # share of the demonstrations only to measure the loss on, every epoch
     patience: int = Field(0, ge=0)  # stop after so many epochs without a lower held-out loss; 0 never does
     lr: float = Field(1e-3, gt=0)
@@ -104,9 +106,31 @@ class ReinforceSection(Section):
     max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members have the same reward
     lr: float = Field(1e-4, gt=0)
     clip: float = Field(0.2, gt=0)
+    clip_high: float = Field(0.0, ge=0)  # the clip's upper side, where it is another one; 0 is the same
     kl_beta: float = Field(0.001, ge=0)
     normalizer: Literal["paper", "constant", "token"] = "paper"
-    curriculum: bool = False  # prefer tasks that were solved about half of the time so far
+    divisor: Literal["std", "none", "mean"] = "std"  # of advantages: the group's spread, nothing, its mean reward
+    average_over: Literal["mixed", "asked"] = "mixed"  # a step's loss: groups with contrast, or all it asked for
+    warmup: int = Field(0, ge=0)  # steps over which the rate rises to lr
+    require_exit: bool = False  # an episode that its limits end is not solved, in learning
+    turn_discount: float = Field(1.0, gt=0, le=1)  # of a success, for every turn after the first
+    # What a turn is compared with: its episode's group; turns taken in the same context; also on the same world's page.
+    credit: Literal["episode", "tree", "world"] = "episode"
+    # Prefer tasks that were solved about half of the time: of all tries so far, or of those lately, as a posterior.
+    curriculum: bool | Literal["posterior"] = False
+    first_part: int = Field(0, ge=0)  # a group begins with so many, and grows unless it will be flat; 0 is all at once
+    # Every other group begins part of the way along: demonstrations of cloning, any expert's, the policy's successes.
+    starts: Literal["none", "demos", "experts", "own"] = "none"
+    demos: str = ""  # for starts: the file of demonstrations; empty is the one beside the model to start from
+    branches: int = Field(0, ge=0)  # further ways to go on from a turn of an episode
+    forks: int = Field(1, ge=1)  # episodes of a group that branch, each at one turn; counts where there are branches
+    replay: int = Field(0, ge=0)  # earlier successes that join a group which failed as a whole
+    replay_age: int = Field(10, ge=1)  # steps after which a success is no longer replayed
+    ratio_bound: float = Field(0.0, ge=0)  # turns whose mean ratio is outside [1/bound, bound] are left out; 0 is off
+    probe_every: int = Field(0, ge=0)  # steps between two looks at the same training tasks, set aside; 0 never looks
+    probe_tasks: int = Field(24, ge=1)
+    minutes: float = Field(0.0, ge=0)  # no further step begins after so many; 0 is no limit
+    clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     max_staleness: int = Field(0, ge=0)  # steps by which sampling may run ahead of learning; 0 is strictly on-policy
     updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
     # Corrects for a sampler unlike the trainer, truncated here; 0 is off, unless model.compute rounds: then it is 2.
@@ -167,6 +191,22 @@ class TurnsSection(Section):
     limits: list[Annotated[int, Field(ge=1)]] = [2, 4, 6]  # below agent.max_turns, at which episodes are sampled
 
 
+class ForksSection(Section):
+    """The arms of a study of what resettable worlds add to learning."""
+
+    minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
+    seeds: list[int] = [0, 1, 2]
+    arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
+        "cloning",
+        "paper",
+        "evidence",
+        "starts",
+        "branches",
+        "replay",
+        "all",
+    ]
+
+
 class ClusterSection(Section):
     """Growing beyond one machine. Without an address nothing of Ray is even imported."""
 
@@ -208,6 +248,7 @@ class Config(Section):
     judge: JudgeSection = JudgeSection()
     thinking: ThinkingSection = ThinkingSection()
     turns: TurnsSection = TurnsSection()
+    forks: ForksSection = ForksSection()
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
 
@@ -233,6 +274,7 @@ READ_BY = {
 READ_BY["clone"] = READ_BY["demos"] | _LEARNING
 READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}
 READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"thinking"}
+READ_BY["study forks"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"forks"}
 READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
 READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
 READ_BY["study prompting"] = READ_BY["evaluate"]
