@@ -54,7 +54,7 @@ def test_a_type_that_was_named_is_not_measured(tmp_path: Path) -> None:
     ],
 )
 def test_rounded_products_are_corrected_for(settings: tuple[str, ...], cap: float) -> None:
-    assert update_options(config(*settings)).importance_cap == cap
+    assert update_options(config(*settings), 1).importance_cap == cap
 
 
 def test_options_of_before_are_refused_by_their_new_name() -> None:
