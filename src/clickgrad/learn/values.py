@@ -75,7 +75,7 @@ class ValueHead:
             group["lr"] = options.lr
         chance = torch.Generator().manual_seed(seed)
         for _ in range(options.epochs):
-            for some in torch.randperm(len(states_ND), generator=chance).split(BATCH):
+            for some in torch.randperm(len(states_ND), generator=chance).split(BATCH):  # type: ignore[no-untyped-call]
                 self._optimizer.zero_grad(set_to_none=True)
                 losses = [
                     torch.nn.functional.binary_cross_entropy_with_logits(net(states_ND[some])[:, 0], outcomes_N[some])

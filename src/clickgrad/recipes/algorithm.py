@@ -113,7 +113,7 @@ def _m_grpo(config: Config, tasks: Sequence[Task], followed: Sequence[Trajectory
 # Of m-grpo alone; 0 is off for all that have it.
 M_GRPO = (
     *("clip", "clip_high", "kl_beta", "divisor", "average_over", "turn_discount", "credit", "first_part", "starts"),
-    *("branches", "forks", "replay", "replay_age", "ratio_bound", "importance_cap"),
+    *("branches", "forks", "replay", "replay_age", "ratio_bound", "importance_cap", "max_refills"),
 )
 
 
