@@ -141,7 +141,7 @@ class ReinforceSection(Section):
     layout: Literal["rows", "comb"] = "comb"
     save_every: int = Field(1, ge=1)
     keep: int = Field(2, ge=1)  # checkpoints: the last so many, and the one with the best success
-    engine: Literal["torch", "vllm"] = "torch"  # who samples
+    engine: str = "torch"  # who samples: torch, or vllm
     servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
     vllm_options: list[str] = []  # further words of the command line of the one that is started
 
@@ -279,6 +279,10 @@ READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
 READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
 READ_BY["study prompting"] = READ_BY["evaluate"]
 REPLACED = {"learner.autocast": "model.compute='bfloat16'", "reinforce.int8": "model.compute='int8'"}
+ONLY = {  # where a command reads but a few options of a section
+    "prove": {"evaluate": {"split", "limit"}},
+    "demos": {"clone": {"demos", "remarks"}},
+}
 FILTERS = ("seed", "sites", "templates", "max_expert_turns", "each")  # of tasks; each speaks of one suite
 
 
@@ -383,6 +387,9 @@ def _apply(values: dict[str, Any], setting: str, command: str) -> None:
         raise UserError(f"--set {setting!r}: write it as section.option=value")
     if parts[0] in Config.model_fields and parts[0] not in READ_BY[command]:
         raise UserError(f"--set {path}: `clickgrad {command}` does not read the section {parts[0]}")
+    only = ONLY.get(command, {}).get(parts[0])
+    if only and parts[1:2] and parts[1] not in only:
+        raise UserError(f"--set {path}: `clickgrad {command}` reads only {', '.join(sorted(only))} of {parts[0]}")
     for part in parts[:-1]:
         values = values.setdefault(part, {})
         if not isinstance(values, dict):

@@ -34,11 +34,15 @@ def worlds(options: argparse.Namespace) -> int:
     return _print(bench_worlds(options.worlds, options.forks, quiet=options.json), options)
 
 
-@bench("engine", "the torch engine against transformers, on a recorded crowd of episodes")
+@bench(
+    "engine",
+    "the torch engine against transformers, on a recorded crowd of episodes",
+    option("--start", metavar="MODEL", default="smollm2", help="model or run folder that replies (default: smollm2)"),
+)
 def engine(options: argparse.Namespace) -> int:
     from clickgrad.bench.engine import bench_engine
 
-    return _print(bench_engine(quiet=options.json), options)
+    return _print(bench_engine(options.start, quiet=options.json), options)
 
 
 @bench(
@@ -91,12 +95,18 @@ def chaos(options: argparse.Namespace) -> int:
     option("--config", metavar="F", default="quick", help="a TOML file or a preset (default: quick)"),
     option("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated"),
     option("--start", metavar="MODEL", required=True, help="model or run folder to start from"),
+    option("--against", metavar="REV", help="a git revision: both versions turn about, with a greedy evaluation"),
+    count("--rounds", 2, "with --against: measurements of each version; the median counts"),
 )
 def step(options: argparse.Namespace) -> int:
+    from clickgrad.bench.against import bench_against
     from clickgrad.bench.step import bench_step
     from clickgrad.config import load_config
     from clickgrad.interrupts import run
 
+    if options.against:
+        config = load_config(options.config, options.set, "train")
+        return _print(bench_against(config, options.start, options.against, options.rounds, options.json), options)
     config = load_config(options.config, options.set, "reinforce")
     with redirect_stdout(sys.stderr if options.json else sys.stdout):  # the step tells how far it is
         figures = run(bench_step(config, options.start))
