@@ -146,7 +146,7 @@ class ChromiumSession:
         tab = self._tab
         async with self._blaming("observing the page"):
             budget_ms = int(1000 * _OBSERVED_WITHIN * self._timeout_s)
-            snapshot = read_snapshot(str(await tab.call("observe", {"budget_ms": budget_ms})))
+            snapshot = read_snapshot(str(await tab.look({"budget_ms": budget_ms})))
         tab.title = snapshot.title
         return Observation(
             url=snapshot.url,

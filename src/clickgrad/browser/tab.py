@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from clickgrad.browser.isolated import IsolatedWorld
@@ -56,14 +56,27 @@ class Tab:
 
     async def call(self, script: str, argument: object) -> object:
         """Run a script of ours in the document that is there, or in its successor."""
+        return await self._bear_navigations(lambda: self._call(script, argument))
+
+    async def look(self, argument: object) -> object:
+        """Observe the page. Where it has scripts, the browser is asked first what listens to clicks."""
+        return await self._bear_navigations(lambda: self._look(argument))
+
+    async def _look(self, argument: object) -> object:
+        if self._world is None:
+            self._world = IsolatedWorld(await self.protocol())
+        await self._world.hear()
+        return await self._world.call("observe", argument)
+
+    async def _bear_navigations(self, work: Callable[[], Awaitable[object]]) -> object:
         from playwright.async_api import Error
 
         for _ in range(NAVIGATIONS_BORNE):
             try:
-                return await self._call(script, argument)
+                return await work()
             except Error as error:
                 await self._await_successor(error)
-        return await self._call(script, argument)
+        return await work()
 
     async def _call(self, script: str, argument: object) -> object:
         if self._world is None:
