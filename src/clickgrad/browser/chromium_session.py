@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from clickgrad.browser.flood import REQUESTS, FloodGate
 from clickgrad.browser.process import ChromiumProcess, close_within
 from clickgrad.browser.render import Rendering, render
 from clickgrad.browser.snapshot import clean, read_snapshot
-from clickgrad.browser.tab import SETTLE_S, Tab
+from clickgrad.browser.tab import SETTLE_S, Pace, Tab
 from clickgrad.errors import BrowserError, PageError, boundary
 from clickgrad.types import (
     BlockedHost,
@@ -60,6 +61,7 @@ class ChromiumSession:
         fence: Fence,
         rendering: Rendering,
         timeout_s: float,
+        pace: Pace,
         on_close: Callable[[], None],
     ) -> None:
         self._context = context
@@ -68,6 +70,7 @@ class ChromiumSession:
         self._blocked = BlockedRequests(fence, context)
         self._rendering = rendering
         self._timeout_s = timeout_s
+        self._pace = pace
         self._on_close = on_close
         self._tabs: list[Tab] = []
         self._current = 0
@@ -95,6 +98,7 @@ class ChromiumSession:
                     page = await self._context.new_page()
                     if len(self._tabs) == 1:
                         await self._watch_windows(self._tab)
+                    await self._tab.begin()
                     await page.goto(url, wait_until="commit")
             await self._settle_tab(self._tab)
             if len(urls) > 1:
@@ -164,7 +168,11 @@ class ChromiumSession:
 
     async def screenshot(self) -> bytes:
         async with self._blaming("taking a screenshot"):
-            return await self._tab.page.screenshot(type="jpeg", quality=_JPEG_QUALITY, animations="disabled")
+            # Playwright's own waits for a frame, which does not come while the page's time stands still.
+            protocol = await self._tab.protocol()
+            shot = protocol.send("Page.captureScreenshot", {"format": "jpeg", "quality": _JPEG_QUALITY})
+            taken = await self._tab.while_running(shot)
+            return base64.b64decode(taken["data"])
 
     async def perform(self, action: PageAction) -> str:
         self._events.clear()
@@ -194,14 +202,13 @@ class ChromiumSession:
     # --- actions ---
 
     async def _act(self, action: PageAction) -> str:
-        page = self._tab.page
         match action:
             case Click(element):
-                return await self._point("click", element, lambda x, y: page.mouse.click(x, y))
+                return await self._point("click", element, self._tab.click)
             case RightClick(element):
-                return await self._point("right click", element, lambda x, y: page.mouse.click(x, y, button="right"))
+                return await self._point("right click", element, lambda x, y: self._tab.click(x, y, "right"))
             case Hover(element):
-                return await self._point("hover", element, lambda x, y: page.mouse.move(x, y))
+                return await self._point("hover", element, self._tab.hover)
             case Type(element, text):
                 return await self._type(element, text)
             case Search(element, text):
@@ -309,7 +316,7 @@ class ChromiumSession:
             self._tell("The page opened more tabs than there may be, which were closed.")
             self._spawn(page.close())
             return
-        tab = Tab(page, self.is_alive)
+        tab = Tab(page, self.is_alive, self._pace)
         self._tabs.append(tab)
         self._current = len(self._tabs) - 1
         page.on("close", lambda _: self._forget(tab))

@@ -14,6 +14,7 @@ from clickgrad.browser.chromium_session import ChromiumSession
 from clickgrad.browser.fence import Fence
 from clickgrad.browser.process import ChromiumProcess, Footprint
 from clickgrad.browser.render import Rendering
+from clickgrad.browser.tab import Pace
 from clickgrad.browser.watchdog import Watchdog
 from clickgrad.errors import BrowserError, boundary
 
@@ -51,6 +52,7 @@ class Browser:
         rendering: Rendering = "outline",
         viewport: tuple[int, int] = (1280, 720),
         timeout_s: float = 10.0,
+        pace: Pace | None = None,
         browsers: int = 1,
         recycle_after: int = 200,
         share_mb: float = 600.0,
@@ -61,6 +63,7 @@ class Browser:
         self._rendering: Rendering = rendering
         self._viewport = viewport
         self._timeout_s = timeout_s
+        self._pace = pace or Pace()
         self._browsers = browsers
         self._recycle_after = recycle_after
         self._share_mb = share_mb
@@ -124,7 +127,7 @@ class Browser:
             self._give_back(lease)
             raise
         session = ChromiumSession(
-            context, lease.process, fence, self._rendering, self._timeout_s, lambda: self._give_back(lease)
+            context, lease.process, fence, self._rendering, self._timeout_s, self._pace, lambda: self._give_back(lease)
         )
         try:
             await session.start((start_url, *more_tabs), cookies)
