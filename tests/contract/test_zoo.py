@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import urlsplit
+from collections.abc import AsyncIterator
 
 import pytest
-from npm_cache import CACHE, is_fetched
-from zoo import PAGES, ZooPage, faults, zoo
+from npm_cache import is_fetched
+from zoo import ZooPage, faults, zoo
 
-from clickgrad.browser import Browser, find_chromium
+from clickgrad.browser import Browser
 
 pytestmark = pytest.mark.anyio
 AT_ONCE = 4
 ORIGIN = "http://zoo.localhost"
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    """Pages by their names, libraries of npm below /npm/."""
-
-    def translate_path(self, path: str) -> str:
-        place = urlsplit(path).path
-        if place.startswith("/npm/"):
-            return str(CACHE / place.removeprefix("/npm/"))
-        return str(PAGES / f"{place.strip('/')}.html")
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@pytest.fixture(scope="module")
-def zoo_hosts() -> Iterator[dict[str, str]]:
-    if find_chromium() is None:
-        pytest.skip("no Chromium on this machine")
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield {"zoo.localhost": f"127.0.0.1:{server.server_address[1]}"}
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """The zoo of test pages: each begins with a comment that says what a person sees on it, written by hand.
 
-    Sees:   everything that can be acted on, in order, as the outline tells it but for the numbers
-    Reads:  lines that stand there besides
-    Not:    words that stand nowhere
+Sees:   everything that can be acted on, in order, as the outline tells it but for the numbers
+Reads:  lines that stand there besides
+Not:    words that stand nowhere
 """
 
 from __future__ import annotations

@@ -76,6 +76,7 @@
     /^(H[1-6]|P|SECTION|MAIN|ARTICLE|PRE|CODE|FORM|FIELDSET|IFRAME|DIALOG|TABLE|UL|OL)$/.test(dom.tagName(el));
   const isClicked = (el, style, parentPointer) => {
     if (style.cursor === "pointer" && !parentPointer) return true;
+    if (HOLDERS.has(dom.getAttribute(el, "role"))) return false;
     if (kept.heard.has(el) && !delegated.has(dom.firstElementChild(el)) && !(isPlain(el) && areaOf(el) > 0.5 * innerWidth * innerHeight)) return true;
     if (delegated.has(el) || dom.matches(el, WRITTEN)) return true;
     return dom.hasAttribute(el, "tabindex") && el.tabIndex >= 0 && !isHolder(el, style);
@@ -87,7 +88,8 @@
       const inner = [...new Set([...activeIn(el), ...heardIn(el)])].filter((one) => dom.tagName(one) !== "LABEL");
       if (standsBeside(el, inner)) return SHOWN_ROLES.has(role) ? role : inner.length > 1 ? "row" : "button";
     }
-    return isDraggable(el, style) && looksLikeSomething(el, style) ? "item" : "";
+    const isThing = isDraggable(el, style) && looksLikeSomething(el, style) && (!activeIn(el).length || saysSomething(reach.pieces(el, reach.INNER)));
+    return isThing ? "item" : "";
   };
   const isDraggable = (el, style) => {
     if (dom.isContentEditable(el)) return false;

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WORLD = "clickgrad"
 _TOOLS = ("reach", "describe", "clickable", "front")  # each makes functions that those after it use
-_SCRIPTS = ("observe", "hear", "act", "rest", "settle", "text", "title")
+_SCRIPTS = ("observe", "hear", "act", "rest", "frame", "settle", "text", "title")
 _CALL = "function (name, argument) { return this(name, argument); }"
 _HEAR = "function (clicks, ...nodes) { this('hear', { clicks, nodes }); }"
 _CLICKS = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup", "dblclick", "touchstart", "touchend"})

@@ -1,8 +1,8 @@
 """The page's own time: it stands still while an agent thinks and runs on after an action, as fast as there is work.
 
 Chromium calls it virtual time. A timer of 400 ms is over at once when nothing else is left to do; while a request that
-the page has made is under way, its time waits. So a page gets to do all that an action has caused within the time given,
-timers after requests after timers, and a page that is done costs a millisecond. The page cannot tell, nor forge it.
+the page has made is under way, its time waits. So a page gets to do all that an action has caused within the time
+given, timers after requests after timers, and a page that is done costs a millisecond. The page cannot forge it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PageTime:
         self._clock = {}
 
     async def run(self, budget_ms: float, *, past_requests: bool) -> None:
-        """Let so much of the page's time pass. With `past_requests` it does not wait for those under way: some never end."""
+        """Let so much of the page's time pass. With `past_requests` it does not wait for those under way."""
         self._over.clear()
         policy = "advance" if past_requests else "pauseIfNetworkFetchesPending"
         await self._protocol.send(_POLICY, {"policy": policy, "budget": budget_ms})

@@ -144,7 +144,7 @@ class Tab:
         if self._time is None:  # else it is parsed only when its time runs, which is for `settle` to see to
             await self.page.wait_for_load_state("domcontentloaded")
 
-    # --- the mouse: what is sent is not waited for one by one, for a move alone is only heard when a frame is painted ---
+    # --- the mouse: events are sent together, for a move alone is heard only when a frame is painted ---
 
     async def click(self, x: float, y: float, button: str = "left", times: int = 1) -> None:
         steps = [("mouseMoved", 0)]
@@ -212,8 +212,7 @@ class Tab:
         """
         await self.begin()
         assert self._time
-        found = await self._call("rest", None)
-        assert isinstance(found, dict)
+        found = await self._state()
         self._scripted = found["scripted"]
         is_coming = found["loading"] or bool(self._in_flight)
         if not is_coming and (self._has_sockets or self._pushing):
@@ -221,9 +220,16 @@ class Tab:
         given_ms = 1000 * self._pace.settle_s * (WAIT_BUDGET if await_change else 1)
         budget_ms = COMING_MS if is_coming else given_ms if self._scripted or await_change else STILL_MS
         await self._time.run(budget_ms, past_requests=bool(self._pushing))
+        if not is_coming and self._scripted and (await self._state())["changed"]:
+            await self.while_running(self._call("frame", None))
         if is_coming and not self._idle.is_set():
             await asyncio.sleep(RETRY_S)
         return found["missed"], not is_coming and self._idle.is_set()
+
+    async def _state(self) -> dict[str, bool]:
+        found = await self._call("rest", None)
+        assert isinstance(found, dict)
+        return found
 
     async def while_running(self, work: Awaitable[T]) -> T:
         """Work for which the browser has to paint: it does so only while the page's time runs."""

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.errors import InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
 from clickgrad.policy.protocol import Policy
@@ -200,8 +199,8 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
             return
         replied = time.monotonic()
         history.append(completion)
-        action = parse(completion.text, agent.builder.reply_format)
-        paged = reading.turn(action, prompt.cut)
+        action, read_as = agent.builder.grammar.read(completion.text, observation.elements)
+        paged = reading.turn(action, prompt.cut, read_as)
         try:
             match action:
                 case Exit(message):
@@ -221,6 +220,7 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
                     browser_s=asked - looked + time.monotonic() - replied,
                     screenshot=screenshot,
                     paged=paged,
+                    read_as=read_as,
                 )
             )
         if course.end is End.STOPPED or visit.over():
