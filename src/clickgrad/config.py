@@ -21,6 +21,9 @@ class ModelSection(Section):
     path: str = "smollm2"  # a transformers folder, a Hugging Face id, or the embedded smollm2
     device: Literal["auto", "cpu", "cuda"] = "auto"  # auto is the GPU where there is one
     dtype: Literal["float32", "bfloat16"] = "float32"
+    # The type of products: float32 is exact; bfloat16 rounds, int8 rounds more and only what is sampled, on the CPU;
+    # auto is what this CPU is fastest with, by measuring. Weights and optimizer stay in model.dtype.
+    compute: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
     threads: int = Field(0, ge=0)  # of torch; 0 leaves the choice to torch
     context_tokens: int = Field(0, ge=0)  # the longest prompt with its reply; 0 is all that the model can read
 
@@ -88,7 +91,6 @@ class LearnerSection(Section):
     """How an update is computed, in cloning and in reinforcement."""
 
     recompute: bool = False  # layers are computed again on the way back, not kept: less memory, up to half more time
-    autocast: bool = False  # products in bfloat16, where that is fast; weights and optimizer stay in model.dtype
 
 
 class CloneSection(Section):
@@ -96,6 +98,8 @@ class CloneSection(Section):
     # How the experts explain their actions: in short, at length, or through a hosted model, as chat:<model>.
     remarks: str = Field("short", pattern=r"^(short|long|chat:.+)$")
     epochs: int = Field(1, ge=1)
+    minutes: float = Field(0.0, ge=0)  # no further step begins after so many, and the rate stays; 0 is no limit
+    clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     held_out: float = Field(0.0, ge=0, lt=1)  # share of the demonstrations only to measure the loss on, every epoch
     patience: int = Field(0, ge=0)  # stop after so many epochs without a lower held-out loss; 0 never does
     lr: float = Field(1e-3, gt=0)
@@ -113,22 +117,44 @@ class ReinforceSection(Section):
     max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members have the same reward
     lr: float = Field(1e-4, gt=0)
     clip: float = Field(0.2, gt=0)
+    clip_high: float = Field(0.0, ge=0)  # the clip's upper side, where it is another one; 0 is the same
     kl_beta: float = Field(0.001, ge=0)
     normalizer: Literal["paper", "constant", "token"] = "paper"
-    curriculum: bool = False  # prefer tasks that were solved about half of the time so far
+    divisor: Literal["std", "none", "mean"] = "std"  # of advantages: the group's spread, nothing, its mean reward
+    average_over: Literal["mixed", "asked"] = "mixed"  # a step's loss: groups with contrast, or all it asked for
+    warmup: int = Field(0, ge=0)  # steps over which the rate rises to lr
+    require_exit: bool = False  # an episode that its limits end is not solved, in learning
+    turn_discount: float = Field(1.0, gt=0, le=1)  # of a success, for every turn after the first
+    # What a turn is compared with: its episode's group; turns taken in the same context; also on the same world's page.
+    credit: Literal["episode", "tree", "world"] = "episode"
+    # Prefer tasks that were solved about half of the time: of all tries so far, or of those lately, as a posterior.
+    curriculum: bool | Literal["posterior"] = False
+    first_part: int = Field(0, ge=0)  # a group begins with so many, and grows unless it will be flat; 0 is all at once
+    # Every other group begins part of the way along: demonstrations of cloning, any expert's, the policy's successes.
+    starts: Literal["none", "demos", "experts", "own"] = "none"
+    demos: str = ""  # for starts: the file of demonstrations; empty is the one beside the model to start from
+    branches: int = Field(0, ge=0)  # further ways to go on from a turn of an episode
+    forks: int = Field(1, ge=1)  # episodes of a group that branch, each at one turn; counts where there are branches
+    replay: int = Field(0, ge=0)  # earlier successes that join a group which failed as a whole
+    replay_age: int = Field(10, ge=1)  # steps after which a success is no longer replayed
+    ratio_bound: float = Field(0.0, ge=0)  # turns whose mean ratio is outside [1/bound, bound] are left out; 0 is off
+    probe_every: int = Field(0, ge=0)  # steps between two looks at the same training tasks, set aside; 0 never looks
+    probe_tasks: int = Field(24, ge=1)
+    minutes: float = Field(0.0, ge=0)  # no further step begins after so many; 0 is no limit
+    clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     max_staleness: int = Field(0, ge=0)  # steps by which sampling may run ahead of learning; 0 is strictly on-policy
     updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
-    importance_cap: float = Field(0.0, ge=0)  # corrects for a sampler unlike the trainer, truncated here; 0 is off
+    # Corrects for a sampler unlike the trainer, truncated here; 0 is off, unless model.compute rounds: then it is 2.
+    importance_cap: float = Field(0.0, ge=0)
     temperature: float = Field(1.0, gt=0)
     shuffle_rewards: bool = False  # a control: the rewards of a group are shuffled, so nothing is learned
     micro_tokens: int = Field(2048, ge=1)
     layout: Literal["rows", "comb"] = "comb"
     save_every: int = Field(1, ge=1)
     keep: int = Field(2, ge=1)  # checkpoints: the last so many, and the one with the best success
-    engine: Literal["torch", "vllm"] = "torch"  # who samples
+    engine: str = "torch"  # who samples: torch, or vllm
     servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
     vllm_options: list[str] = []  # further words of the command line of the one that is started
-    int8: bool = False  # sample from rounded weights on the CPU: faster, and importance_cap must correct for it
 
 
 class EvaluateSection(Section):
@@ -176,6 +202,22 @@ class TurnsSection(Section):
     limits: list[Annotated[int, Field(ge=1)]] = [2, 4, 6]  # below agent.max_turns, at which episodes are sampled
 
 
+class ForksSection(Section):
+    """The arms of a study of what resettable worlds add to learning."""
+
+    minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
+    seeds: list[int] = [0, 1, 2]
+    arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
+        "cloning",
+        "paper",
+        "evidence",
+        "starts",
+        "branches",
+        "replay",
+        "all",
+    ]
+
+
 class ClusterSection(Section):
     """Growing beyond one machine. Without an address nothing of Ray is even imported."""
 
@@ -217,13 +259,14 @@ class Config(Section):
     judge: JudgeSection = JudgeSection()
     thinking: ThinkingSection = ThinkingSection()
     turns: TurnsSection = TurnsSection()
+    forks: ForksSection = ForksSection()
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
 
     @model_validator(mode="after")
     def _has_products_to_round(self) -> Config:
-        if self.learner.autocast and self.model.dtype == "bfloat16":
-            raise ValueError("learner.autocast does nothing with model.dtype=bfloat16, which rounds everything")
+        if self.model.compute != "float32" and self.model.dtype == "bfloat16":
+            raise ValueError("model.compute does nothing with model.dtype=bfloat16, which rounds everything")
         return self
 
 
@@ -242,9 +285,15 @@ READ_BY = {
 READ_BY["clone"] = READ_BY["demos"] | _LEARNING
 READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}
 READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"thinking"}
+READ_BY["study forks"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"forks"}
 READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
 READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
 READ_BY["study prompting"] = READ_BY["evaluate"]
+REPLACED = {"learner.autocast": "model.compute='bfloat16'", "reinforce.int8": "model.compute='int8'"}
+ONLY = {  # where a command reads but a few options of a section
+    "prove": {"evaluate": {"split", "limit"}},
+    "demos": {"clone": {"demos", "remarks"}},
+}
 FILTERS = ("seed", "sites", "templates", "max_expert_turns", "each")  # of tasks; each speaks of one suite
 
 
@@ -265,6 +314,7 @@ def load_config(source: str | None, settings: Sequence[str], command: str, defau
     _drop_filters(values, mine, source or default or "")
     for setting in settings:
         _apply(values, setting, command)
+    _refuse_replaced(values)
     try:
         config = Config.model_validate(values)
     except ValidationError as error:
@@ -278,6 +328,14 @@ def load_config(source: str | None, settings: Sequence[str], command: str, defau
         return config
     agent = AgentSection.model_construct(set(mine.get("agent", {})), **config.agent.model_dump())
     return config.model_copy(update={"agent": agent})
+
+
+def _refuse_replaced(values: dict[str, Any]) -> None:
+    """Options of earlier versions. Where one was off, as all were by default, it says nothing that is still true."""
+    for name, successor in REPLACED.items():
+        section, _, option = name.partition(".")
+        if values.get(section, {}).pop(option, False):
+            raise UserError(f"option {name} is now {successor}")
 
 
 def _of_command(values: dict[str, Any], source: str, command: str) -> dict[str, Any]:
@@ -340,6 +398,9 @@ def _apply(values: dict[str, Any], setting: str, command: str) -> None:
         raise UserError(f"--set {setting!r}: write it as section.option=value")
     if parts[0] in Config.model_fields and parts[0] not in READ_BY[command]:
         raise UserError(f"--set {path}: `clickgrad {command}` does not read the section {parts[0]}")
+    only = ONLY.get(command, {}).get(parts[0])
+    if only and parts[1:2] and parts[1] not in only:
+        raise UserError(f"--set {path}: `clickgrad {command}` reads only {', '.join(sorted(only))} of {parts[0]}")
     for part in parts[:-1]:
         values = values.setdefault(part, {})
         if not isinstance(values, dict):

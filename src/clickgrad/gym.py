@@ -37,7 +37,7 @@ from clickgrad.browser.render import Rendering
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError, WorldError
 from clickgrad.rollout.episode import unjudged_because
-from clickgrad.rollout.reading import told_after
+from clickgrad.rollout.reading import with_notice_of
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
 from clickgrad.types import Exit, Observation, Split, Task, Unparsable
@@ -187,7 +187,7 @@ class _Episode:
         if not isinstance(action, Exit | Unparsable):
             await self._visit.session.perform(action)
         self._turns_left -= 1
-        self._seen = page = told_after(action, await self._visit.session.observe(), read_as=read_as)
+        self._seen = page = with_notice_of(action, await self._visit.session.observe(), read_as=read_as)
         terminated = isinstance(action, Exit) or self._visit.over()
         truncated = not terminated and self._turns_left == 0
         answer = action.message if isinstance(action, Exit) else None

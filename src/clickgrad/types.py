@@ -1,4 +1,4 @@
-"""The nouns that pass between the stages. Frozen values only: no behaviour beyond small derived facts, no I/O.
+"""The nouns that pass between the rooms. Frozen values only: no behaviour beyond small derived facts, no I/O.
 
 One word per idea: a *turn* is one observation, reply and action; a *step* is one optimizer step; a *trajectory* is
 what one episode left behind.
@@ -398,6 +398,7 @@ class Turn:
     browser_s: float = 0.0
     screenshot: str | None = None  # file name inside the run folder
     paged: bool = False  # the action only moved on through the page's lines; the browser was left alone
+    world: str = ""  # hash of what the world had become when the page was looked at; "" where nobody can tell
     read_as: str = ""  # how a reply that kept to the grammar only in sense was read; "" for one that kept to it
 
 
@@ -407,6 +408,27 @@ class End(StrEnum):
     TOKEN_LIMIT = "token_limit"  # the next prompt would not fit the model's context
     PAGE_BROKEN = "page_broken"  # the agent's own actions made the page unusable, again each time they were repeated
     CRASHED = "crashed"  # our machinery failed; never a reward
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Where the first turns of an episode come from, if it was not the policy that chose them here and now."""
+
+    turns: int  # so many, performed again without sampling; they carry no loss
+    episode: str  # whose turns they are
+    source: Literal["demo", "own", "branch"]  # a demonstration, an earlier success, an episode of the same group
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How an episode is to begin, and to be sampled, where that is not as usual."""
+
+    turns: tuple[Turn, ...] = ()  # performed first, each on the page it was recorded on
+    given: Given | None = None
+    greedy: bool = False
+
+
+USUAL = Opening()
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +446,12 @@ class Trajectory:
     policy: str
     prompt_format: str  # fingerprint of tokenizer, template and reply format; training refuses another's
     blocked: tuple[BlockedHost, ...] = ()  # what the fence stopped
+    given: Given | None = None  # None: every turn was chosen by the policy, from the task's own start
+
+    @property
+    def chosen(self) -> tuple[Turn, ...]:
+        """The turns that the policy chose in this episode."""
+        return self.turns[self.given.turns :] if self.given else self.turns
 
     @property
     def usable(self) -> bool:
@@ -432,6 +460,10 @@ class Trajectory:
     @property
     def answer(self) -> str | None:
         return self.evidence.answer if self.evidence else None
+
+    def staleness(self, version: int) -> int:
+        """By how many versions the oldest sampled token is older than `version`; 0 without replies."""
+        return max((version - turn.completion.policy_version for turn in self.chosen), default=0)
 
 
 # --- learn ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from importlib import resources
 import pytest
 
 import clickgrad
-from clickgrad.cli import build_parser
+from clickgrad.cli.parser import build_parser
 from clickgrad.config import READ_BY, load_config, presets
 
 HEAVY = ("torch", "transformers", "playwright", "vllm", "ray", "rich", "pydantic", "starlette")
@@ -58,7 +58,7 @@ def test_the_public_names_are_those_listed() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", clickgrad.__version__)
 
 
-@pytest.mark.parametrize("code", ["import clickgrad", "from clickgrad.cli import build_parser; build_parser()"])
+@pytest.mark.parametrize("code", ["import clickgrad", "from clickgrad.cli.parser import build_parser; build_parser()"])
 def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
     assert not loaded_by(code) & set(HEAVY)
 
@@ -75,7 +75,7 @@ def test_every_preset_is_taken_at_its_word_and_no_section_of_it_is_idle(preset: 
     said = tomllib.loads((resources.files("clickgrad") / "presets" / f"{preset}.toml").read_text())
     taken = load_config(preset, [], "train").model_dump(exclude_unset=True)
     assert taken == said
-    command = "study start" if preset.startswith("study") else "train"
+    command = "study forks" if preset == "study-forks" else "study start" if preset.startswith("study") else "train"
     assert said.keys() <= READ_BY[command] | READ_BY["study turns"]
 
 

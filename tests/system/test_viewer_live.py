@@ -7,7 +7,7 @@ from subprocess import Popen
 from typing import TYPE_CHECKING
 
 import pytest
-from commands import start
+from commands import reinforce_coin, start
 from looking import serving, watched_page
 
 if TYPE_CHECKING:
@@ -21,21 +21,16 @@ SHOWN = "Number((document.querySelector('#count')?.textContent ?? '0').split(' '
 
 def train(coin: Path, runs: Path) -> Popen[str]:
     """Many more steps than are looked at: it is ended when enough was seen."""
-    settings = {
-        "tasks.suite": coin / "tasks.json",
-        "model.threads": 1,
-        "agent.max_turns": 2,
-        "agent.max_new_tokens": 24,
-        "rollout.concurrency": 4,
-        "rollout.screenshots": "true",
-        "lora.rank": 4,
-        "reinforce.steps": 500,
-        "reinforce.groups": 2,
-        "reinforce.group_size": 4,
-        "reinforce.max_refills": 0,
-    }
-    sets = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    return start(["reinforce", "--start", str(coin / "model"), "--run", str(runs / "coin"), *sets], runs)
+    words = reinforce_coin(
+        coin,
+        runs / "coin",
+        rollout__screenshots="true",
+        lora__rank=4,
+        reinforce__steps=500,
+        reinforce__groups=2,
+        reinforce__group_size=4,
+    )
+    return start(words, runs)
 
 
 @pytest.mark.timeout(240)

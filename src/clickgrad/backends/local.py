@@ -16,7 +16,7 @@ from clickgrad.config import Config
 from clickgrad.policy.spec import PolicySpec
 from clickgrad.rollout.episode import Agent, run_episode
 from clickgrad.rollout.venue import Venue
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import USUAL, Opening, Task, Trajectory
 
 if TYPE_CHECKING:  # torch is loaded only by those who learn
     from clickgrad.learn.learner import LocalLearner
@@ -29,8 +29,8 @@ class LocalPlayers:
     agent: Agent
     venue: Venue
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
-        return await run_episode(episode, task, seed, self.agent, self.venue)
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
+        return await run_episode(episode, task, seed, self.agent, self.venue, opening)
 
     async def push_weights(self, version: int) -> None:
         raise NotImplementedError("a finished policy gets no new weights")

@@ -28,7 +28,6 @@ class LearnerSpec:
     separate_sampler: bool = False  # the sampler keeps its weights until it is refreshed, whatever happens to the rest
     samples_here: bool = True  # the sampler is sampled from in this process; else its copy is only written to files
     recompute: bool = False  # layers are computed again on the way back instead of kept
-    autocast: bool = False  # products in bfloat16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,11 @@ class UpdateOptions:
 
     lr: float
     clip: float = 0.2
+    clip_high: float = 0.0
     kl_beta: float = 0.0
     temperature: float = 1.0
     micro_tokens: int = 2048
     layout: Layout = "comb"
     updates: int = 1
     importance_cap: float = 0.0
+    ratio_bound: float = 0.0

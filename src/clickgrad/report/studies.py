@@ -19,6 +19,7 @@ from clickgrad.report.chart import Curve, curves_chart
 from clickgrad.report.compare import compare
 from clickgrad.report.cuts import HOW, Cut, rate_at, read_cuts
 from clickgrad.report.episodes import Episode
+from clickgrad.report.forks import CLONING, forks_table, read_arms
 from clickgrad.report.page import environment, read_evaluation, versions
 from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs, Rate
@@ -139,7 +140,7 @@ def _before_after(before: Sequence[Episode], after: Sequence[Episode]) -> tuple[
         " / ".join(dict.fromkeys(map(str, judged))) or "–",
         _cell(one),
         _cell(other),
-        _told(_pairs(before, after)),
+        _difference(_pairs(before, after)),
         _arrow(tokens, ".0f"),
         _arrow(turns, ".1f"),
     )
@@ -195,7 +196,7 @@ def _read_turns(run: Path, options: Plain, skipped: list[str]) -> StudyReport:
     header += tuple(f"{name}: paper" for name, _ in paper.TURNS)
     rows = [(str(limit), *_scaling(ours, limit)) for limit in sorted({*limits, *paper.TURN_LIMITS})]
     decided = [(name, str(limit), *_decided(cuts, limit)) for name, cuts in ours for limit in limits]
-    how = [f"{name.capitalize()}: {told}." for name, told in HOW.items()]
+    how = [f"{name.capitalize()}: {text}." for name, text in HOW.items()]
     return StudyReport(
         study="turns",
         title="Test-time scaling over the turn limit",
@@ -281,8 +282,8 @@ def _read_prompting(run: Path, options: Plain, skipped: list[str]) -> StudyRepor
         rows.append((f"{name}: ours", str(success_rate(episodes).n), *cells, _cell(_summary(episodes))))
         ours.append({"policy": name, **_figures(episodes)})
     for name, values, average in paper.PROMPTING:
-        told = ("–" if value is None else f"{value:.1f}" for value in values)
-        rows.append((f"{name}: paper", "165", *told, "–", f"{average:.1f}"))
+        cells = ["–" if value is None else f"{value:.1f}" for value in values]
+        rows.append((f"{name}: paper", "165", *cells, "–", f"{average:.1f}"))
     header = ("Policy", "n", *(f"{site} / {other}" for site, other in paper.SITES.items()), "several", "all")
     theirs = [
         {"policy": name, "by_site": dict(zip(paper.SITES.values(), values, strict=True)), "all": average}
@@ -303,12 +304,36 @@ def _read_prompting(run: Path, options: Plain, skipped: list[str]) -> StudyRepor
     )
 
 
+# --- what resettable worlds add -------------------------------------------------------------------------------------
+
+
+def _read_forks(run: Path, options: Plain, skipped: list[str]) -> StudyReport:
+    clones, arms = read_arms(run, options, skipped)
+    cloning = next((arm for arm in arms if arm.key == CLONING and arm.after), None)
+    return StudyReport(
+        study="forks",
+        title="What resettable worlds add to learning",
+        tables=(("Success after the same minutes", forks_table(clones, arms)),),
+        figures={
+            "clone": [plain_rate(success_rate(episodes)) for episodes in clones],
+            "arms": {arm.key: arm.plain(cloning) for arm in arms if arm.after},
+        },
+        notes=(
+            f"{INTERVALS} {PAIRED} p is McNemar's, exact and two-sided, pooled over the seeds; pairs count as "
+            "independent. Steps, mixed groups and sampled tokens are of all seeds together.",
+        ),
+        options=options,
+        skipped=tuple(skipped),
+    )
+
+
 def _share_cell(rate: Rate) -> str:
     return f"{100 * rate.value:.1f} ({rate.passed}/{rate.n})" if rate.n else "–"
 
 
 _READERS: dict[str, Callable[[Path, Plain, list[str]], StudyReport]] = {
     "study start": _read_start,
+    "study forks": _read_forks,
     "study format": _read_format,
     "study turns": _read_turns,
     "study prompting": _read_prompting,
@@ -349,7 +374,7 @@ def _change(before: Sequence[Episode], after: Sequence[Episode]) -> Plain:
     return compare(before, after).plain() if _pairs(before, after) else {}
 
 
-def _told(pairs: Pairs | None) -> str:
+def _difference(pairs: Pairs | None) -> str:
     if pairs is None:
         return "–"
     low, high = pairs.interval

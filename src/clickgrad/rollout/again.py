@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from clickgrad.browser.session import Session
 from clickgrad.errors import InfraError, PageError
-from clickgrad.rollout.reading import told_after
+from clickgrad.rollout.reading import with_notice_of
 from clickgrad.rollout.venue import Venue
 from clickgrad.types import Exit, Observation, Task, Turn, Unparsable, Wait
+
+NOT_AGAIN = "cannot be performed again"
 
 
 class Diverged(Exception):
@@ -21,12 +23,20 @@ def reaches_page(turn: Turn) -> bool:
     return not turn.paged and not isinstance(turn.action, Exit | Unparsable)
 
 
+def require_same(was: Turn, page: Observation, world: str, number: int) -> None:
+    """A given turn is performed on the page it was chosen from, and on no other. Else our machinery failed: a crash."""
+    if replace(page, first=was.observation.first) != was.observation:
+        raise InfraError(f"turn {number} {NOT_AGAIN}: {_first_difference(was.observation, page)}")
+    if was.world and world and was.world != world:
+        raise InfraError(f"turn {number} {NOT_AGAIN}: the world is in another state")
+
+
 async def play_again(turns: Sequence[Turn], session: Session) -> AsyncIterator[int]:
     """The stored actions, each on the page it was chosen from; yields how many turns are done, after each of them."""
     before: Turn | None = None
     for number, turn in enumerate(turns, 1):
         page = await session.observe()
-        page = told_after(before.action, page, before.paged, before.read_as) if before else page
+        page = with_notice_of(before.action, page, before.paged, before.read_as) if before else page
         page = replace(page, first=turn.observation.first)  # the agent's own place in it, not the browser's doing
         if page != turn.observation:
             raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")

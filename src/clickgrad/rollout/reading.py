@@ -26,7 +26,7 @@ class Reading:
         """The page from where the agent has come to; from its top, if it is another one."""
         if not self._stays(page):
             self._starts = [0]
-        told = told_after(self._action, page, self._paged, self._read_as) if self._action else page
+        told = with_notice_of(self._action, page, self._paged, self._read_as) if self._action else page
         self._shown = replace(told, first=self._starts[-1])
         return self._shown
 
@@ -53,7 +53,9 @@ class Reading:
         return was.lines[:above] == page.lines[:above]
 
 
-def told_after(action: Action | Unparsable, page: Observation, paged: bool = False, read_as: str = "") -> Observation:
+def with_notice_of(
+    action: Action | Unparsable, page: Observation, paged: bool = False, read_as: str = ""
+) -> Observation:
     """With the notice that belongs there: a session's own is about the last action that reached it."""
     if isinstance(action, Unparsable):
         return replace(page, notice=f"the last reply was no action: {action.reason}")

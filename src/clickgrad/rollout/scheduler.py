@@ -8,13 +8,15 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from itertools import count
 
 from clickgrad.errors import ClickgradError, InfraError, boundary
 from clickgrad.rollout.episode import UNJUDGED
 from clickgrad.tasks.webarena.checks import needs_judge
-from clickgrad.types import End, Task, Trajectory
+from clickgrad.types import USUAL, End, Opening, Task, Trajectory
 
-Play = Callable[[str, Task, int], Awaitable[Trajectory]]  # an episode by its id, task and seed; here or elsewhere
+# An episode by its id, task, seed and how it begins; here or elsewhere.
+Play = Callable[[str, Task, int, Opening], Awaitable[Trajectory]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Slot:
     id: str
     task: Task
     seed: int
+    opening: Opening = USUAL
 
     def attempt(self, number: int) -> tuple[str, int]:
         """Id and seed of a try."""
@@ -41,6 +44,11 @@ def filled_from(slots: Sequence[Slot], stored: Mapping[str, Trajectory], retries
             return None
         filled.append(final or tries[-1])
     return [trajectory for trajectory in filled if trajectory]
+
+
+def most_tries(slots: Sequence[Slot], stored: Mapping[str, Trajectory]) -> int:
+    """Of any of the slots, counted from its first up to the last before one that is missing."""
+    return max((next(n for n in count() if slot.attempt(n)[0] not in stored) for slot in slots), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,7 @@ class Scheduler:
             # In one order for all: two episodes that want the same two sites cannot deadlock.
             for site in sorted(set(slot.task.sites)) if self._is_bounded else ():
                 await stack.enter_async_context(self._doors[site])
-            trajectory = await self._play(episode, slot.task, seed)
+            trajectory = await self._play(episode, slot.task, seed, slot.opening)
         return _handed_over(trajectory, self._on_end)
 
 
@@ -109,9 +117,9 @@ def _handed_over(trajectory: Trajectory, on_end: Callable[[Trajectory], None]) -
         with boundary(InfraError, "storing the episode"):
             on_end(trajectory)
     except InfraError as error:
-        told = f"{type(error).__name__}: {error}"
+        error_text = f"{type(error).__name__}: {error}"
         trajectory = replace(
-            trajectory, turns=(), end=End.CRASHED, evidence=None, verdict=UNJUDGED, reward=None, error=told
+            trajectory, turns=(), end=End.CRASHED, evidence=None, verdict=UNJUDGED, reward=None, error=error_text
         )
         on_end(trajectory)
     return trajectory

@@ -22,6 +22,7 @@ class Visit:
     task: Task | None = None  # as it turned out on opening, where only the page knows the intent
     over: Callable[[], bool] = lambda: False  # whether the page has ended the episode by itself; asked after every turn
     require_site: Callable[[], None] = lambda: None  # raises when the site has died; asked before every turn
+    world: Callable[[], str] = lambda: ""  # a hash of the state that pages are made from; "" where it is out of sight
 
 
 class Venue(Protocol):
@@ -47,7 +48,7 @@ class ArenaVenue:
                 return Evidence(answer, session.url, await session.page_text(), world.diff())
 
             try:
-                yield Visit(session, evidence)
+                yield Visit(session, evidence, world=world.state)
             finally:
                 await session.close()
         finally:

@@ -14,7 +14,7 @@ from clickgrad.backends.policies import open_scripted
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
-from clickgrad.display import stage
+from clickgrad.display import progress_bar
 from clickgrad.policy.spec import Scripted
 from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 from clickgrad.tasks.answers import same
@@ -133,7 +133,7 @@ def _looks_alike(check: Check, mine: Evidence, other: Evidence) -> bool:
 async def _play(config: Config, spec: Scripted, tasks: Sequence[Task], quiet: bool) -> list[Trajectory]:
     slots = [Slot(task.id, task, config.seed) for task in tasks]
     bounds = Bounds(config.rollout.concurrency, config.rollout.retries)
-    with closing(open_scripted(spec, config)) as policy, stage(str(spec), len(slots), quiet=quiet) as ticker:
+    with closing(open_scripted(spec, config)) as policy, progress_bar(str(spec), len(slots), quiet=quiet) as ticker:
         agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=Path())
         longest = max(task.expert_turns or config.agent.max_turns for task in tasks)
         agent = replace(agent, limits=replace(agent.limits, max_turns=longest + 5), save_screenshot=None)

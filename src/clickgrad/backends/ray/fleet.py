@@ -18,10 +18,10 @@ from ray.util.metrics import Counter, Gauge
 
 from clickgrad.backends.ray.engine import Engines
 from clickgrad.backends.ray.events import Events
-from clickgrad.backends.ray.worker import OpenStage, Worker
+from clickgrad.backends.ray.worker import OpenParts, Worker
 from clickgrad.errors import ClickgradError, InfraError, UserError
 from clickgrad.rollout.episode import UNJUDGED
-from clickgrad.types import End, Task, Trajectory
+from clickgrad.types import USUAL, End, Opening, Task, Trajectory
 
 TEND_S = 2.0  # between two looks at who is there
 CLOSE_S = 20.0
@@ -57,14 +57,14 @@ class Fleet:
 
     def __init__(
         self,
-        open_stage: OpenStage,
+        open_parts: OpenParts,
         policy: str,
         prompt_format: str,
         engines: Engines | None,
         options: FleetOptions,
         events: Events,
     ) -> None:
-        self._open_stage = open_stage
+        self._open_parts = open_parts
         self._policy = policy
         self._prompt_format = prompt_format
         self._engines = engines
@@ -81,14 +81,14 @@ class Fleet:
     async def open(self) -> None:
         self._watch(self._tend())
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
         hand = await self._free_hand()
         hand.busy += 1
         started = time.monotonic()
         try:
             engine = self._engines.home(episode) if self._engines else None
             async with asyncio.timeout(self._options.episode_s):
-                trajectory: Trajectory = await hand.actor.play.remote(episode, task, seed, engine)
+                trajectory: Trajectory = await hand.actor.play.remote(episode, task, seed, engine, opening)
         except TimeoutError:
             trajectory = self._lost(hand, episode, task, seed, started, "did not answer in time")
         except RayError as error:
@@ -170,7 +170,7 @@ class Fleet:
         actor = ray.remote(Worker).options(
             num_cpus=self._options.worker_cpus, max_concurrency=self._options.episodes_each + 2
         )
-        hand = _Hand(f"w{self._made}", actor.remote(self._open_stage, self._policy))
+        hand = _Hand(f"w{self._made}", actor.remote(self._open_parts, self._policy))
         self._hands.append(hand)
         self._watch(self._welcome(hand))
 
