@@ -49,9 +49,18 @@ class AgentSection(Section):
     reply_format: Literal["plain", "thinking"] = "plain"
     system: Literal["short", "full"] = "short"
     rendering: Literal["outline", "html"] = "outline"
+    actions: Literal["paper", "full"] = "paper"  # the paper's fourteen, or all that docs/actions.md lists
+    grammar: Literal["strict", "lenient"] = "lenient"  # lenient reads what can be read in one way only
+    files: str = ""  # a folder, the files of which may be uploaded; only with actions = "full"
     page_tokens: int = Field(320, ge=16)
     max_turns: int = Field(8, ge=1)
     max_new_tokens: int = Field(48, ge=1)
+
+    @model_validator(mode="after")
+    def _has_hands_for_files(self) -> AgentSection:
+        if self.files and self.actions != "full":
+            raise ValueError('agent.files does nothing without agent.actions = "full"')
+        return self
 
 
 class RolloutSection(Section):
@@ -62,6 +71,8 @@ class RolloutSection(Section):
     episode_s: float = Field(600.0, gt=0)
     reply_s: float = Field(300.0, gt=0)
     screenshots: bool = False
+    settle_s: float = Field(0.6, gt=0)  # of its own time that a page gets after every action
+    real_time: bool = False  # pages live in everybody's time; settle_s is then for how long nothing must change
 
 
 class LoraSection(Section):

@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from clickgrad.agent.lenient import Grammar
 from clickgrad.agent.prompt import PromptBuilder, Tokenizer
 from clickgrad.config import AgentSection, Config
 from clickgrad.errors import warn
@@ -17,7 +18,8 @@ from clickgrad.run_layout import CONFIG, MADE_BY, MODEL, SCREENSHOTS
 
 def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
     agent = config.agent
-    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens)
+    grammar = Grammar(agent.reply_format, agent.actions, agent.grammar)
+    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens, grammar)
 
 
 def make_agent(config: Config, policy: Policy, builder: PromptBuilder, temperature: float, run: Path) -> Agent:

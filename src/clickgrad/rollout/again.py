@@ -36,7 +36,7 @@ async def play_again(turns: Sequence[Turn], session: Session) -> AsyncIterator[i
     before: Turn | None = None
     for number, turn in enumerate(turns, 1):
         page = await session.observe()
-        page = with_notice_of(before.action, page, before.paged) if before else page
+        page = with_notice_of(before.action, page, before.paged, before.read_as) if before else page
         page = replace(page, first=turn.observation.first)  # the agent's own place in it, not the browser's doing
         if page != turn.observation:
             raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")

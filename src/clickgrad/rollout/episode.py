@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.errors import InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
 from clickgrad.policy.protocol import Policy
@@ -205,18 +204,18 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         given = course.opening.turns[index] if index < len(course.opening.turns) else None
         if given:
             require_same(given, observation, world, index + 1)
-            completion, action = given.completion, given.action
+            completion, action, read_as = given.completion, given.action, given.read_as
         else:
             try:
                 completion = await _ask(agent, prompt, turn_seed(seed, index))
             except TokenLimit as limit:
                 course.end, course.error = End.TOKEN_LIMIT, str(limit)
                 return
-            action = parse(completion.text, agent.builder.reply_format)
+            action, read_as = agent.builder.grammar.read(completion.text, observation.elements)
         replied = time.monotonic()
         history.append(completion)
         # Whoever demonstrates is shown whole pages: what was the browser's to scroll then is so now.
-        paged = reading.turn(action, prompt.cut if given is None or given.paged else None)
+        paged = reading.turn(action, prompt.cut if given is None or given.paged else None, read_as)
         try:
             match action:
                 case Exit(message):
@@ -237,6 +236,7 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
                     screenshot=screenshot,
                     paged=paged,
                     world=world,
+                    read_as=read_as,
                 )
             )
         if course.end is End.STOPPED or visit.over():
