@@ -58,7 +58,7 @@ class RolloutSection(Section):
     retries: int = Field(2, ge=0)
     episode_s: float = Field(600.0, gt=0)
     reply_s: float = Field(300.0, gt=0)
-    screenshots: bool = False
+    screenshots: bool = False  # of every turn of training rollouts and demonstrations, too
 
 
 class LoraSection(Section):
@@ -125,6 +125,8 @@ class EvaluateSection(Section):
     attempts: int = Field(1, ge=1)
     limit: int = Field(0, ge=0)  # evaluate only the first so many tasks; 0 means all
     temperature: float = Field(0.0, ge=0)  # 0 is greedy
+    pictures: bool = True  # of every turn, about 45 kB each, for the viewer, the report and `clickgrad film`
+    pictures_mb: int = Field(200, ge=0)  # of a run at most, later turns have none; 0 is no bound
 
 
 class TrainSection(Section):

@@ -29,6 +29,11 @@ def step_trajectories(run: Path, step: int) -> Path:
     return run / TRAJECTORIES / f"step-{step:04d}.jsonl.zst"
 
 
+def picture_name(turn: str) -> str:
+    """Of the picture of a turn, by its episode and number: `step-0003/task-00012/member-5/try-0-07`."""
+    return turn.replace("/", "-") + ".jpg"
+
+
 def model_of(name: str) -> str:
     """A run folder stands for the model it made: the last one, if it made several. Any other name for itself."""
     made = [Path(name) / MODEL, Path(name) / REINFORCE / MODEL, Path(name) / CLONE / MODEL]

@@ -16,8 +16,8 @@ PACKAGE = Path(clickgrad.__file__).parent
 ROOTS = {"run": "_run_goal"}  # of the command line; the others are called as their commands
 # The rooms that see a configuration.
 ROOMS = tuple(f"clickgrad.{room}" for room in ("recipes", "backends", "tools", "studies", "planning"))
-# Reached by name, but never at work: rollout workers open a judge in evaluations alone.
-NOT_CALLED = {"reinforce": {"judge"}}
+# Reached by name, but never at work: rollout workers open a judge and take pictures in evaluations alone.
+NOT_CALLED = {"reinforce": {"judge", "evaluate"}}
 
 Place = tuple[str, str]  # module and name of a function or class, or of a method as Class.method
 

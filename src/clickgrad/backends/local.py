@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent, pictured, prompt_builder
 from clickgrad.backends.policies import metered, open_policy
 from clickgrad.backends.venues import open_judge, open_venue
 from clickgrad.config import Config
@@ -80,4 +80,5 @@ class LocalBackend:
         config = self.config
         with open_policy(policy, config) as (opened, builder), metered(config, opened, self.run, self.quiet):
             async with open_venue(config, open_judge(config)) as venue:
-                yield LocalPlayers(make_agent(config, opened, builder, config.evaluate.temperature, self.run), venue)
+                agent = make_agent(config, opened, builder, config.evaluate.temperature, self.run)
+                yield LocalPlayers(pictured(config, agent, self.run), venue)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -47,7 +48,7 @@ _DIALOGS_BORNE = 5  # in one turn
 _DIALOG_CHARS = 300
 _TABS_BORNE = 12
 _CLOSE_S = 3.0
-_JPEG_QUALITY = 70
+_PICTURE = {"format": "jpeg", "quality": 60, "optimizeForSpeed": True}
 
 
 class ChromiumSession:
@@ -164,7 +165,9 @@ class ChromiumSession:
 
     async def screenshot(self) -> bytes:
         async with self._blaming("taking a screenshot"):
-            return await self._tab.page.screenshot(type="jpeg", quality=_JPEG_QUALITY, animations="disabled")
+            # By the protocol itself: Playwright's own way waits for fonts and frames, which costs several times as much.
+            answer = await (await self._tab.protocol()).send("Page.captureScreenshot", _PICTURE)
+            return b64decode(answer["data"])
 
     async def perform(self, action: PageAction) -> str:
         self._events.clear()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.errors import InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
+from clickgrad.errors import BrowserError, InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
 from clickgrad.policy.protocol import Policy
 from clickgrad.rollout.again import breaks_again, reaches_page
 from clickgrad.rollout.reading import Reading
@@ -61,7 +61,7 @@ class Agent:
     policy: Policy
     builder: PromptBuilder
     limits: Limits
-    save_screenshot: Callable[[str, bytes], str] | None = None  # (name, jpeg) to the file's name
+    save_screenshot: Callable[[str, bytes], str | None] | None = None  # (name, jpeg) to the file's name, if it is kept
 
 
 @dataclass(slots=True)
@@ -190,14 +190,18 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         visit.require_site()
         looked = time.monotonic()
         observation = reading.show(await visit.session.observe())
-        screenshot = await _screenshot(agent, visit, f"{episode}-{index:02d}")
         asked = time.monotonic()
         prompt = agent.builder.prompt(episode, task, history, observation)
+        picture = asyncio.ensure_future(_screenshot(agent, visit, f"{episode}-{index:02d}"))
         try:
             completion = await _ask(agent, prompt, turn_seed(seed, index))
+            screenshot = await picture  # before the page changes
         except TokenLimit as limit:
             course.end, course.error = End.TOKEN_LIMIT, str(limit)
             return
+        finally:
+            picture.cancel()
+            await asyncio.gather(picture, return_exceptions=True)
         replied = time.monotonic()
         history.append(completion)
         action = parse(completion.text, agent.builder.reply_format)
@@ -239,9 +243,13 @@ async def _ask(agent: Agent, prompt: Prompt, seed: int) -> Completion:
 
 
 async def _screenshot(agent: Agent, visit: Visit, name: str) -> str | None:
+    """Taken while the policy thinks. One that cannot be taken is missing, nothing more: it is for people alone."""
     if agent.save_screenshot is None:
         return None
-    jpeg = await visit.session.screenshot()
+    try:
+        jpeg = await visit.session.screenshot()
+    except BrowserError:
+        return None
     try:
         return agent.save_screenshot(name, jpeg)
     except OSError as error:
