@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from clickgrad.bench.command import add_benches
 from clickgrad.errors import ClickgradError, UserError
 from clickgrad.interrupts import end_listening, interrupted, listen, run
+from clickgrad.live.options import add_server_options, add_show_options, read_show_options
 from clickgrad.planning.options import add_plan_options, read_plan_options
 from clickgrad.version import __version__
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:  # pydantic is too slow for --help
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 TRAINING = ("train", "clone", "reinforce", "study start")
 ONE_POLICY = ("reinforce", "evaluate", "run")  # which brings its own prompt format, if a run made it
-NO_RUN_FOLDER = ("demos", "prove", "replay", "run")
+NO_RUN_FOLDER = ("demos", "prove", "replay", "run", "record")
 EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"), "torch") | {
     "httpx": "chat",
     "ray": "ray",
@@ -111,6 +112,9 @@ def build_parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--json", action="store_true", help="print the figures as one JSON object")
 
     prove = add_recipe("prove", _prove, "check tasks: experts pass, doing nothing and near misses fail")
+    prove.add_argument(
+        "--demos", type=Path, metavar="FILE", help="recorded demonstrations, in place of scripted experts"
+    )
     prove.add_argument("--json", action="store_true", help="print the findings as one JSON object")
     replay = add_recipe("replay", _replay, "play stored trajectories again and compare every page")
     replay.add_argument("file", type=Path, metavar="FILE", help="trajectory file, *.jsonl.zst")
@@ -129,6 +133,22 @@ def build_parser() -> argparse.ArgumentParser:
         help="trajectory file to append to (default: runs/run/run.jsonl.zst)",
     )
 
+    watch = add_recipe("watch", _watch, "an agent at work on a task, live in your browser; or two side by side")
+    watch.add_argument("task", nargs="?", metavar="TASK", help="id of a task (default: the first of the suite)")
+    watch.add_argument("--policy", action="append", metavar="P", help="as for evaluate; a second one plays beside it")
+    add_show_options(watch)
+    record = add_recipe("record", _record, "do a task yourself, in your browser: the episode is a demonstration")
+    record.add_argument("--task", metavar="T", help="id of a task (default: you choose on the page)")
+    record.add_argument("--policy", metavar="P", help="beat the agent: this one does the same task beside you")
+    record.add_argument(
+        "--out",
+        type=Path,
+        default=Path("runs/record/demos.jsonl.zst"),
+        metavar="FILE",
+        help="trajectory file to append to (default: runs/record/demos.jsonl.zst)",
+    )
+    add_show_options(record)
+
     compare = add("compare", _compare, "two evaluations against each other, task by task")
     compare.add_argument(
         "runs", type=Path, nargs="+", metavar="RUN", help="run folders A B; with A B A B … the pairs are pooled"
@@ -139,8 +159,7 @@ def build_parser() -> argparse.ArgumentParser:
     rejudge.add_argument("--json", action="store_true", help="print the findings as one JSON object")
     view = add("view", _view, "look at runs in your own browser")
     view.add_argument("run", type=Path, metavar="RUN", help="a run folder, or a folder of runs")
-    view.add_argument("--port", type=int, default=8420, help="default: 8420; 0 takes any free one")
-    view.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    add_server_options(view)
 
     text = "the paper's studies, with our numbers beside the paper's"
     _add_studies(commands.add_parser("study", help=text, description="T" + text[1:] + "."))
@@ -341,7 +360,7 @@ def _told(report: StudyReport, options: argparse.Namespace) -> str:
 async def _prove(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.tools.prove import prove
 
-    proof = await prove(config, quiet=options.json)
+    proof = await prove(config, options.json, options.demos)
     if options.json:
         text = json.dumps(proof.plain())
     else:
@@ -380,6 +399,23 @@ async def _run_goal(config: Config, options: argparse.Namespace) -> str:
     return f"the agent stopped with {trajectory.answer!r}; {kept}"
 
 
+async def _watch(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.live.showing import told
+    from clickgrad.live.watch import watch
+
+    policies = _policies(config, options)
+    return told(*await watch(config, options.task, policies, options.run, read_show_options(options)))
+
+
+async def _record(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.live.record import record
+    from clickgrad.live.showing import told
+    from clickgrad.policy.spec import parse_policy
+
+    rival = parse_policy(options.policy) if options.policy else None
+    return told(*await record(config, options.task, rival, options.out, read_show_options(options)))
+
+
 def _compare(options: argparse.Namespace) -> int:
     from clickgrad.tools.compare import compare_pairs
 
@@ -397,9 +433,12 @@ def _rejudge(options: argparse.Namespace) -> int:
 
 
 def _view(options: argparse.Namespace) -> int:
-    from clickgrad.report.viewer.server import view
+    from clickgrad.config import load_config
+    from clickgrad.live.drawing import Drawer
+    from clickgrad.report.viewer.server import Extras, view
 
-    view(options.run, options.host, options.port)
+    extras = Extras(Drawer(load_config(None, [], "replay")).draw)
+    view(options.run, options.host, options.port, extras, not options.no_open)
     return DONE
 
 

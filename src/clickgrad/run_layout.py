@@ -16,6 +16,7 @@ MADE_BY = "clickgrad.toml"  # in an exported model: the options of the run that 
 REPORT_JSON = "report.json"
 REPORT_PAGE = "report.html"
 SCREENSHOTS = "screenshots"
+LIVE = "live"  # what running episodes have come to, while somebody watches
 TIMES = "times.jsonl"  # how long the parts took
 SPENDING = "spending.jsonl"  # on hosted models
 LOSSES = "cluster.jsonl"  # what a cluster lost

@@ -15,7 +15,7 @@ from clickgrad.config import READ_BY, Config
 PACKAGE = Path(clickgrad.__file__).parent
 ROOTS = {"run": "_run_goal"}  # of the command line; the others are called as their commands
 # The rooms that see a configuration.
-ROOMS = tuple(f"clickgrad.{room}" for room in ("recipes", "backends", "tools", "studies", "planning"))
+ROOMS = tuple(f"clickgrad.{room}" for room in ("recipes", "backends", "tools", "live", "studies", "planning"))
 # Reached by name, but never at work: rollout workers open a judge and take pictures in evaluations alone.
 NOT_CALLED = {"reinforce": {"judge", "evaluate"}}
 

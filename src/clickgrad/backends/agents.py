@@ -14,6 +14,8 @@ from clickgrad.policy.spec import PolicySpec, TorchModel
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.run_layout import CONFIG, MADE_BY, MODEL, SCREENSHOTS, picture_name
 
+PICTURES_MB = 200  # of a folder that nobody set a bound for
+
 
 def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
     agent = config.agent
@@ -37,6 +39,10 @@ def pictured(config: Config, agent: Agent, run: Path) -> Agent:
     if agent.save_screenshot or not options.pictures:
         return agent
     return replace(agent, save_screenshot=Screenshots(run / SCREENSHOTS, options.pictures_mb))
+
+
+def pictured_always(agent: Agent, run: Path) -> Agent:
+    return replace(agent, save_screenshot=Screenshots(run / SCREENSHOTS, PICTURES_MB))
 
 
 class Screenshots:

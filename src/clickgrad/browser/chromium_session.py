@@ -165,7 +165,7 @@ class ChromiumSession:
 
     async def screenshot(self) -> bytes:
         async with self._blaming("taking a screenshot"):
-            # By the protocol itself: Playwright's own way waits for fonts and frames, which costs several times as much.
+            # By the protocol itself: Playwright's own way waits for fonts and frames and costs several times as much.
             answer = await (await self._tab.protocol()).send("Page.captureScreenshot", _PICTURE)
             return b64decode(answer["data"])
 

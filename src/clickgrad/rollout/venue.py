@@ -21,6 +21,8 @@ class Visit:
     evidence: Callable[[str | None], Awaitable[Evidence]]  # by the answer given: all that judging may look at
     task: Task | None = None  # as it turned out on opening, where only the page knows the intent
     over: Callable[[], bool] = lambda: False  # whether the page has ended the episode by itself; asked after every turn
+    # As `evidence`, before the end and without an answer; None where looking could change something.
+    peek: Callable[[], Awaitable[Evidence]] | None = None
     require_site: Callable[[], None] = lambda: None  # raises when the site has died; asked before every turn
 
 
@@ -47,7 +49,7 @@ class ArenaVenue:
                 return Evidence(answer, session.url, await session.page_text(), world.diff())
 
             try:
-                yield Visit(session, evidence)
+                yield Visit(session, evidence, peek=lambda: evidence(None))
             finally:
                 await session.close()
         finally:

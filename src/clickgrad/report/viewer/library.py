@@ -15,6 +15,7 @@ from clickgrad.report.metrics import read_rows
 from clickgrad.report.runs import RunFolder, find_runs, is_inside
 from clickgrad.report.stats import group_advantages
 from clickgrad.report.summary import success_rate
+from clickgrad.report.viewer.errors import NotHere
 from clickgrad.report.viewer.player import is_picture, show_trajectory
 from clickgrad.run_layout import SCREENSHOTS, TRAJECTORIES
 
@@ -22,10 +23,6 @@ ROWS_AT_ONCE = 200
 OTHERS_SHOWN = 60
 LOOK_AGAIN_S = 0.5  # for new folders
 PICTURES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
-
-
-class NotHere(LookupError):
-    """Asked for something that is not in the library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +93,10 @@ class Library:
             index.refresh(deadline)
 
     @property
+    def folders(self) -> list[RunFolder]:
+        return self._runs
+
+    @property
     def pending(self) -> int:
         return sum(index.pending for index in self._indexes.values())
 
@@ -143,6 +144,11 @@ class Library:
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise NotHere(f"{name} cannot be shown: {type(error).__name__}: {error}") from error
         return place.plain() | shown | {"others": self._others(place)} | self._group(place)
+
+    def locate(self, name: str) -> tuple[Path, str]:
+        """The file of an episode, and its name in there."""
+        place = self._place(name)
+        return self._indexes[place.file].path, place.entry.episode.name
 
     def screenshot(self, run: str, name: str) -> tuple[Path, str]:
         """The picture and its type. A name with a path in it, or a link that leads out of the run, is not here."""

@@ -10,7 +10,7 @@ function colour(logprob) {
   return `hsl(${Math.round(sure * 130)} 75% 50% / ${(0.12 + 0.4 * (1 - sure)).toFixed(2)})`;
 }
 
-function reply(turn) {
+export function replyPart(turn) {
   const logprobs = turn.logprobs.filter((value) => value !== null);
   const ended = turn.finish === "stop" && logprobs.length > 1;
   const shown = ended ? logprobs.slice(0, -1) : logprobs;
@@ -50,7 +50,7 @@ function picture(episode, turn) {
   return h("div", { class: "screen" }, image, outline);
 }
 
-function prompt(episode, at) {
+export function promptPart(episode, at) {
   const turn = episode.turn_list[at];
   const past = episode.turn_list.slice(0, at).flatMap((before) => [
     h("span", { class: "dropped" }, `${episode.placeholder}\n`),
@@ -62,7 +62,7 @@ function prompt(episode, at) {
     h("summary", {}, "What the model saw ", h("small", {}, `${at ? `${at} earlier ${at > 1 ? "pages" : "page"} dropped, ` : ""}${turn.prompt_tokens ? `${turn.prompt_tokens} prompt tokens` : "text only"}`)), text);
 }
 
-function results(episode) {
+export function resultsPart(episode) {
   const list = (of) => h("ul", { class: "results" }, of.map((result) =>
     h("li", { class: result.passed ? "ok" : "wrong" }, h("b", {}, `${result.check} `), result.reason || (result.passed ? "passed" : "failed"))));
   const second = episode.second;
@@ -72,7 +72,7 @@ function results(episode) {
       ? h("div", { class: "warn" }, `Judged again: ${second.before} before, ${second.after} by ${second.checks} checks.`, list(second.results || []))
       : null,
     episode.evidence ? h("details", { "data-block": "evidence" }, h("summary", {}, "Evidence"), h("pre", {}, JSON.stringify(episode.evidence, null, 2))) : null,
-    h("details", { "data-block": "checks" }, h("summary", {}, "Checks"), h("pre", {}, JSON.stringify(episode.checks, null, 2))));
+    episode.checks ? h("details", { "data-block": "checks" }, h("summary", {}, "Checks"), h("pre", {}, JSON.stringify(episode.checks, null, 2))) : null);
 }
 
 function group(episode) {
@@ -127,7 +127,7 @@ export function episodeView(state, parameters, main) {
   }
 
   function body(episode) {
-    if (!episode.turn_list.length) return [h("p", { class: "empty" }, "This episode ended before its first turn."), results(episode)];
+    if (!episode.turn_list.length) return [h("p", { class: "empty" }, "This episode ended before its first turn."), resultsPart(episode)];
     const turn = episode.turn_list[at(episode)];
     const over = (Number(asked.turn) || 0) >= episode.turn_list.length;
     return [
@@ -137,9 +137,9 @@ export function episodeView(state, parameters, main) {
       h("p", { class: `action${turn.parsed ? "" : " odd"}` }, turn.action),
       h("p", { class: "soft small" }, `model ${seconds(turn.policy_s)}, browser ${seconds(turn.browser_s)}${turn.finish === "length" ? ", reply cut at its limit" : ""}`),
       h("div", { class: "sight" }, picture(episode, turn),
-        h("details", { class: "block", open: true, "data-block": "reply" }, h("summary", {}, "Reply"), reply(turn))),
-      prompt(episode, at(episode)),
-      results(episode),
+        h("details", { class: "block", open: true, "data-block": "reply" }, h("summary", {}, "Reply"), replyPart(turn))),
+      promptPart(episode, at(episode)),
+      resultsPart(episode),
       group(episode),
     ];
   }
