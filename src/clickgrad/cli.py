@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # pydantic is too slow for --help
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 TRAINING = ("train", "clone", "reinforce", "study start")
 ONE_POLICY = ("reinforce", "evaluate", "run")  # which brings its own prompt format, if a run made it
-NO_RUN_FOLDER = ("demos", "prove", "replay", "run", "record")
+NO_RUN_FOLDER = ("demos", "prove", "replay", "run", "record", "film")
 EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"), "torch") | {
     "httpx": "chat",
     "ray": "ray",
@@ -148,6 +148,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="trajectory file to append to (default: runs/record/demos.jsonl.zst)",
     )
     add_show_options(record)
+
+    film = add_recipe("film", _film, "an animated picture of a stored episode, for a README or a talk")
+    film.add_argument("file", type=Path, metavar="FILE", help="trajectory file, *.jsonl.zst")
+    film.add_argument("--episode", metavar="E", help="name of an episode, or id of its task (default: the first)")
+    film.add_argument("--out", type=Path, metavar="FILE", help="*.webp (default: in the run's folder, by its task)")
 
     compare = add("compare", _compare, "two evaluations against each other, task by task")
     compare.add_argument(
@@ -414,6 +419,13 @@ async def _record(config: Config, options: argparse.Namespace) -> str:
 
     rival = parse_policy(options.policy) if options.policy else None
     return told(*await record(config, options.task, rival, options.out, read_show_options(options)))
+
+
+async def _film(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.live.film import film
+
+    written = await film(config, options.file, options.episode, options.out)
+    return f"{written} ({written.stat().st_size / 1000:.0f} kB)"
 
 
 def _compare(options: argparse.Namespace) -> int:

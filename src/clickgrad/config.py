@@ -230,6 +230,7 @@ READ_BY = {
     "replay": frozenset({"tasks", "agent", "rollout"}),
     "run": frozenset({"seed", "model", "agent", "rollout", "chat"}),
 }
+READ_BY["film"] = READ_BY["replay"]
 READ_BY["watch"] = READ_BY["record"] = _EPISODES | {"model", "chat"}
 READ_BY["clone"] = READ_BY["demos"] | _LEARNING
 READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}

@@ -17,6 +17,7 @@ REPORT_JSON = "report.json"
 REPORT_PAGE = "report.html"
 SCREENSHOTS = "screenshots"
 LIVE = "live"  # what running episodes have come to, while somebody watches
+WANTED = "wanted"  # in there: touched by whoever watches
 TIMES = "times.jsonl"  # how long the parts took
 SPENDING = "spending.jsonl"  # on hosted models
 LOSSES = "cluster.jsonl"  # what a cluster lost

@@ -73,9 +73,7 @@ class Player:
                     turns = state.get("turns", [])
                     if state["phase"] == "thinking" and len(turns) > self.turns and state["pictures"] > self.turns:
                         self.turns = len(turns)
-                        self.page.wait_for_function(
-                            f"() => document.querySelector('section[data-person] img')?.src.includes('stamp={self.turns}-')"
-                        )
+                        self.page.wait_for_selector(f"section[data-person] img[src*='stamp={self.turns}-']")
                         return from_plain(Observation, turns[-1]["observation"])
             time.sleep(0.02)
         raise AssertionError("the page did not come")

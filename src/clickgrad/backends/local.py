@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from clickgrad.backends.agents import make_agent, pictured, prompt_builder
 from clickgrad.backends.policies import metered, open_policy
-from clickgrad.backends.venues import open_judge, open_venue
+from clickgrad.backends.venues import open_judge, open_venue, universe_of
 from clickgrad.config import Config
 from clickgrad.policy.spec import PolicySpec
 from clickgrad.rollout.episode import Agent, run_episode
@@ -78,7 +78,10 @@ class LocalBackend:
         from clickgrad.backends.engines import open_engine
 
         config = self.config
-        with open_engine(config, learner, self.run) as engine, LiveFolder(self.run / LIVE).opened() as live:
+        with (
+            open_engine(config, learner, self.run) as engine,
+            LiveFolder(self.run / LIVE, universe=universe_of(config)).opened() as live,
+        ):
             async with open_venue(config) as venue:
                 builder = prompt_builder(config, learner.tokenizer)
                 agent = make_agent(config, engine, builder, config.reinforce.temperature, self.run)
@@ -90,7 +93,7 @@ class LocalBackend:
         with (
             open_policy(policy, config) as (opened, builder),
             metered(config, opened, self.run, self.quiet),
-            LiveFolder(self.run / LIVE).opened() as live,
+            LiveFolder(self.run / LIVE, universe=universe_of(config)).opened() as live,
         ):
             async with open_venue(config, open_judge(config)) as venue:
                 agent = make_agent(config, opened, builder, config.evaluate.temperature, self.run)

@@ -48,6 +48,12 @@ async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterato
         yield venue
 
 
+def universe_of(config: Config) -> int | None:
+    """The seed of the bundled sites, where they are the ones played in."""
+    own = isinstance(parse_suite(config.tasks.suite), Miniwob | WebArena | OwnSite)
+    return None if own else config.tasks.seed
+
+
 def open_judge(config: Config) -> Judge | None:
     options = config.judge
     if not options.url and not options.model:

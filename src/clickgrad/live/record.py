@@ -9,7 +9,7 @@ from pathlib import Path
 from clickgrad.backends.agents import make_agent, prompt_builder
 from clickgrad.backends.local import LocalPlayers
 from clickgrad.backends.tasks import chosen_tasks, find_task
-from clickgrad.backends.venues import open_venue
+from clickgrad.backends.venues import open_venue, universe_of
 from clickgrad.config import Config
 from clickgrad.live.person import Person
 from clickgrad.live.showing import Show, play_rounds, served, take_seats
@@ -40,7 +40,7 @@ async def record(config: Config, task: str | None, rival: PolicySpec | None, out
     out.parent.mkdir(parents=True, exist_ok=True)
     file = Demonstrations(out)
     file.require_ours()
-    folder = LiveFolder(out.parent / LIVE, always=True)
+    folder = LiveFolder(out.parent / LIVE, always=True, universe=universe_of(config))
     stage = Stage("record", folder, tasks, config.seed, len(file.read()))
     with folder.opened():
         async with served(stage, config, out.parent, show), AsyncExitStack() as stack:

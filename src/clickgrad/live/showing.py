@@ -47,7 +47,15 @@ class Show:
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to us: one Ctrl-C ends the episodes and the server together."""
+    """Leaves signals to us: one Ctrl-C ends the episodes and the server together. Says when it is up."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.up.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -63,8 +71,7 @@ async def served(stage: Stage, config: Config, root: Path, show: Show) -> AsyncI
     server = _Server(server_config(make_app(root, is_loopback(show.host), extras)))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        while not server.started and not serving.done():  # what comes next may hold up the loop for seconds
-            await asyncio.sleep(0.01)
+        await server.up.wait()  # what comes next may hold up the loop for seconds
         say(address)
         if show.browse and not open_browser(address):
             say("No browser opened by itself: open the address in yours.")

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from clickgrad.backends.tasks import chosen_tasks, find_task
+from clickgrad.backends.venues import universe_of
 from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.live.showing import Show, play_rounds, served, take_seats
@@ -28,7 +29,7 @@ async def watch(
         raise UserError(f"--policy: {len(specs)} of them; at most {MOST} are shown side by side")
     tasks = chosen_tasks(config, "all")
     first = find_task(tasks, task, config.tasks.suite) if task else tasks[0]
-    folder = LiveFolder(run / LIVE, always=True, pace_s=show.pace_s)
+    folder = LiveFolder(run / LIVE, always=True, universe=universe_of(config), pace_s=show.pace_s)
     file = TrajectoryFile(run / TRAJECTORIES / "watch.jsonl.zst")
     stage = Stage("watch", folder, tasks, config.seed, len(file.read()))
     with folder.opened():

@@ -25,10 +25,10 @@ from clickgrad.codec import to_plain
 from clickgrad.errors import InfraError
 from clickgrad.policy.protocol import Policy, Streaming
 from clickgrad.rollout.venue import Venue, Visit
+from clickgrad.run_layout import WANTED
 from clickgrad.tasks.checks import judge
 from clickgrad.types import Completion, Evidence, Exit, Prompt, Sampling, Task, Trajectory
 
-WANTED = "wanted"
 WANTED_S = 6.0  # since the last touch
 TOKENS_EVERY_S = 0.1
 KEPT_S = 120.0  # an ended episode's files, when the next one begins
@@ -45,6 +45,7 @@ class LiveFolder:
 
     path: Path
     always: bool = False  # somebody watches for certain
+    universe: int | None = None  # the seed of the sites, where they are the bundled ones: then rows have names
     pace_s: float = 0.0  # between a reply and its action, so that a person can see what is about to happen
 
     @contextmanager
@@ -118,6 +119,7 @@ class LiveEpisode:
             "answer": trajectory.answer,
             "evidence": to_plain(trajectory.evidence) if trajectory.evidence else None,
             "seconds": trajectory.seconds,
+            "judged": {"task": to_plain(trajectory.task), "universe": self._folder.universe},
         }
         self._write()
 

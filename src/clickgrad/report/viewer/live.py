@@ -16,9 +16,9 @@ from clickgrad.report.index import read_json
 from clickgrad.report.metrics import leads_out
 from clickgrad.report.runs import RunFolder
 from clickgrad.report.viewer.errors import NotHere
+from clickgrad.report.viewer.plainly import tell_plainly
 from clickgrad.report.viewer.player import show_turn
-from clickgrad.rollout.live import WANTED
-from clickgrad.run_layout import LIVE
+from clickgrad.run_layout import LIVE, WANTED
 
 NAME = re.compile("[0-9a-f]{16}")
 LOOK_EVERY_S = 0.08
@@ -80,7 +80,9 @@ class LivePlaces:
     def state(self, name: str, brief: bool = False) -> dict[str, Any]:
         try:
             state = read_json(self._file(name, "json").read_bytes())
-            turns = state.pop("turns")
+            turns, judged = state.pop("turns"), state.pop("judged", None)
+            if judged and not brief:
+                state["plainly"] = tell_plainly(judged["task"], state.get("evidence"), judged["universe"])
             shown = {} if brief else {"turn_list": _show(turns), "placeholder": PLACEHOLDER}
             return {**state, **shown, "turns": len(turns), "id": name, "run": name.rpartition("@")[0]}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -147,7 +149,8 @@ async def stream(places: LivePlaces, names: Sequence[str], studio: Studio | None
                 seen[name] = stamps
                 if stamps[0] != before[0]:
                     with suppress(NotHere):
-                        yield f"event: state\ndata: {json.dumps(places.state(name))}\n\n"
+                        state = await asyncio.to_thread(places.state, name)
+                        yield f"event: state\ndata: {json.dumps(state)}\n\n"
                 elif stamps[1] != before[1] and (now := places.now(name)):
                     yield f"event: now\ndata: {json.dumps(now | {'id': name})}\n\n"
             await asyncio.sleep(LOOK_EVERY_S)

@@ -46,7 +46,7 @@ def _picture(turn: Plain, name: str, screenshots: Sequence[Path]) -> str | None:
 
 def show_turn(turn: Plain) -> dict[str, Any]:
     observation, completion, action = turn.get("observation") or {}, turn["completion"], turn.get("action") or {}
-    element = _acted_on(observation, action)
+    element = element_of(observation, action)
     lines = _lines(observation)
     return {
         "url": observation.get("url", ""),
@@ -94,7 +94,7 @@ def _lines(observation: Plain) -> Sequence[str]:
     )
 
 
-def _acted_on(observation: Plain, action: Plain) -> Plain | None:
+def element_of(observation: Plain, action: Plain) -> Plain | None:
     number = action.get("element")
     found = (element for element in observation.get("elements", ()) if element.get("id") == number)
     return next(found, None) if number is not None else None

@@ -31,6 +31,7 @@ from clickgrad.report.viewer.errors import NotHere
 from clickgrad.report.viewer.guard import Guard
 from clickgrad.report.viewer.library import Filter, Library, whole_number
 from clickgrad.report.viewer.live import LivePlaces, Studio, stream
+from clickgrad.report.viewer.plainly import tell_plainly
 
 STATIC = {
     "index.html": "text/html",
@@ -101,6 +102,7 @@ def make_app(root: Path, only_loopback: bool = True, extras: Extras | None = Non
             Route("/api/metrics", pages.metrics),
             Route("/api/episodes", pages.episodes),
             Route("/api/episode", pages.episode),
+            Route("/api/told", pages.told),
             Route("/api/live", pages.live),
             Route("/api/draw", pages.draw, methods=["POST"]),
             Route("/live/stream", pages.stream),
@@ -158,6 +160,12 @@ class _Pages:
     async def episode(self, request: Request) -> Response:
         self._library.refresh()
         return _Json(self._library.episode(request.query_params.get("id", "")))
+
+    async def told(self, request: Request) -> Response:
+        """The verdict in words: apart, because names have to be looked up, which takes a moment the first time."""
+        self._library.refresh()
+        judged = self._library.judged(request.query_params.get("id", ""))
+        return _Json({"plainly": await asyncio.to_thread(tell_plainly, *judged)})
 
     async def live(self, request: Request) -> Response:
         self._look()

@@ -17,6 +17,7 @@ const chooser = document.getElementById("run");
 const state = { root: "", runs: [], pending: 0, studio: false, draws: false, run: "", kept: null, ids: [], list: "" };
 let view = null;
 let shown = "";
+let visited = false;
 
 function route() {
   const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
@@ -38,7 +39,11 @@ async function show() {
     shown = name;
     view = VIEWS[name](state, parameters, main);
     await view.open?.();
+    // Who follows a link by keyboard or screen reader goes on from the new page's heading.
+    if (visited) (main.querySelector("h1") || main).focus({ preventScroll: true });
+    visited = true;
   }
+  if (name !== "live") document.title = [main.querySelector("h1")?.firstChild?.textContent, state.root, "clickgrad"].filter(Boolean).join(" · ");
   drawHeader(name);
 }
 

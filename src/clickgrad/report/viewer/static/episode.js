@@ -67,7 +67,9 @@ export function resultsPart(episode) {
     h("li", { class: result.passed ? "ok" : "wrong" }, h("b", {}, `${result.check} `), result.reason || (result.passed ? "passed" : "failed"))));
   const second = episode.second;
   return h("details", { class: "block", open: true, "data-block": "verdict" }, h("summary", {}, "Verdict"),
-    episode.results.length ? list(episode.results) : h("p", { class: "soft" }, episode.error || "No check was made."),
+    episode.plainly ? h("p", { class: "plainly" }, episode.plainly) : null,
+    episode.results.length ? (episode.plainly ? h("details", { "data-block": "rows" }, h("summary", {}, "Rows"), list(episode.results)) : list(episode.results))
+      : h("p", { class: "soft" }, episode.error || "No check was made."),
     second && second.after !== second.before
       ? h("div", { class: "warn" }, `Judged again: ${second.before} before, ${second.after} by ${second.checks} checks.`, list(second.results || []))
       : null,
@@ -120,7 +122,7 @@ export function episodeView(state, parameters, main) {
     return h("div", { class: "head" },
       h("div", { class: "row" }, outcome(episode.reward), advantage, h("span", { class: "soft mono" }, episode.run),
         side === "b" ? h("button", { type: "button", class: "quiet", onclick: () => go({ b: "" }) }, "Close") : null),
-      h("h1", {}, episode.intent || episode.name),
+      h(side === "b" ? "h2" : "h1", { tabindex: "-1" }, episode.intent || episode.name),
       h("p", { class: "soft" }, facts.join(" · ")),
       episode.note ? h("p", { class: "warn" }, episode.note) : null,
       episode.error ? h("p", { class: "warn" }, episode.error) : null);
@@ -136,12 +138,25 @@ export function episodeView(state, parameters, main) {
       h("p", { class: "place mono" }, h("b", {}, turn.title || "untitled"), ` ${turn.url}`),
       h("p", { class: `action${turn.parsed ? "" : " odd"}` }, turn.action),
       h("p", { class: "soft small" }, `model ${seconds(turn.policy_s)}, browser ${seconds(turn.browser_s)}${turn.finish === "length" ? ", reply cut at its limit" : ""}`),
-      h("div", { class: "sight" }, picture(episode, turn),
+      h("div", { class: "sight" }, picture(episode, turn) || drawing(episode),
         h("details", { class: "block", open: true, "data-block": "reply" }, h("summary", {}, "Reply"), replyPart(turn))),
       promptPart(episode, at(episode)),
       resultsPart(episode),
       group(episode),
     ];
+  }
+
+  function drawing(episode) {
+    if (!state.draws || !episode.turn_list.some((turn) => !turn.screenshot)) return null;
+    const told = h("span", { class: "soft small", role: "status" }, " plays the episode again in a fresh world; takes some seconds");
+    const button = h("button", { type: "button", class: "draw", onclick: async () => {
+      button.disabled = true;
+      told.textContent = " playing it again …";
+      const answer = await fetch(`/api/draw?${new URLSearchParams({ id: episode.id })}`, { method: "POST" }).then((got) => got.json()).catch(() => ({ error: "the server is gone" }));
+      if (answer.error) told.textContent = ` ${answer.error}`;
+      else { names = ""; await update(asked); }
+    } }, "Draw its pictures");
+    return h("p", { class: "drawing" }, button, told);
   }
 
   function beside() {
@@ -206,6 +221,10 @@ export function episodeView(state, parameters, main) {
       episodes = await Promise.all(wanted.map((id) => ask("/api/episode", { id })));
       names = wanted.join();
       window.scrollTo(0, 0);
+    }
+    for (const episode of episodes.filter((one) => one.reward === 0 && one.plainly === undefined)) {
+      episode.plainly = "";
+      ask("/api/told", { id: episode.id }).then((told) => { episode.plainly = told.plainly; if (told.plainly && episodes.includes(episode)) draw(); }).catch(() => {});
     }
     state.run = episodes[0].run;
     state.last = next.a;

@@ -3,6 +3,7 @@
 import { ask, h, runTitle, s } from "./dom.js";
 
 const WIDTH = 360, HEIGHT = 170, LEFT = 46, RIGHT = 10, TOP = 12, BOTTOM = 24;
+const MATTER = { reinforce: ["success", "groups", "mean_turns", "mean_reply_tokens", "entropy", "grad_norm"], clone: ["loss", "held_out_loss", "grad_norm", "entropy", "lr", "tokens_per_s"] };
 const FIRST = ["success", "loss", "mean_turns", "mean_reply_tokens", "entropy", "kl", "grad_norm", "lr", "clip_share", "sampler_gap",
   "rollout_s", "update_s", "sampled_tokens_per_s", "tokens_per_s", "cache_hit_share"];
 const TITLES = { success: "success of sampled episodes", mean_turns: "turns per episode", mean_reply_tokens: "tokens per reply",
@@ -70,17 +71,22 @@ export function metricsView(state, parameters, main) {
     if (now === stamp) return;
     stamp = now;
     const parts = await Promise.all(stages().map(async (one) => ({ one, ...(await ask("/api/metrics", { run: one.name })) })));
-    main.replaceChildren(...parts.map(({ one, rows, skipped }) => {
+    const open = [...main.querySelectorAll("details.rest[open]")].map((details) => details.dataset.name);
+    main.replaceChildren(h("h1", { class: "hidden", tabindex: "-1" }, `Metrics of ${runTitle(run, state.root)}`), ...parts.map(({ one, rows, skipped }) => {
       const names = [...new Set([...FIRST, ...rows.flatMap(Object.keys)])].filter((name) => name !== "step" && !name.startsWith("groups_"));
       const common = names.filter((name) => !name.startsWith("worker/")), workers = names.filter((name) => name.startsWith("worker/"));
-      const figures = [curve(common[0], rows), shares(rows), ...common.slice(1).map((name) => curve(name, rows))];
+      const matter = MATTER[rows.some((row) => "success" in row) ? "reinforce" : "clone"];
+      const drawn = (names) => names.map((name) => (name === "groups" ? shares(rows) : curve(name, rows))).filter(Boolean);
+      const rest = drawn(common.filter((name) => !matter.includes(name)));
       return h("section", { class: "stage", "data-run": one.name },
-        h("h1", {}, runTitle(one.name, state.root), h("small", {}, ` ${rows.length} steps`)),
+        h("h2", {}, runTitle(one.name, state.root), h("small", {}, ` ${rows.length} steps`)),
         skipped.length ? h("p", { class: "warn" }, skipped.join("; ")) : null,
-        h("div", { class: "figures" }, figures.filter(Boolean)),
+        h("div", { class: "figures" }, drawn(matter)),
+        rest.length ? h("details", { class: "rest", "data-name": one.name }, h("summary", {}, `${rest.length} more`), h("div", { class: "figures" }, rest)) : null,
         workers.length ? h("details", {}, h("summary", {}, "By worker of the cluster"),
           h("div", { class: "figures" }, workers.map((name) => curve(name, rows)).filter(Boolean))) : null);
     }));
+    for (const details of main.querySelectorAll("details.rest")) details.open = open.includes(details.dataset.name);
     if (!parts.length) main.replaceChildren(h("p", { class: "empty" }, "No metrics here: training writes them step by step."));
   }
   return { open: draw, grown: draw, update: (next) => { run = next.run || "."; return draw(); } };
