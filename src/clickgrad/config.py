@@ -21,6 +21,9 @@ class ModelSection(Section):
     path: str = "smollm2"  # a transformers folder, a Hugging Face id, or the embedded smollm2
     device: Literal["auto", "cpu", "cuda"] = "auto"  # auto is the GPU where there is one
     dtype: Literal["float32", "bfloat16"] = "float32"
+    # The type of products: float32 is exact; bfloat16 rounds, int8 rounds more and only what is sampled, on the CPU;
+    # auto is what this CPU is fastest with, by measuring. Weights and optimizer stay in model.dtype.
+    compute: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
     threads: int = Field(0, ge=0)  # of torch; 0 leaves the choice to torch
     context_tokens: int = Field(0, ge=0)  # the longest prompt with its reply; 0 is all that the model can read
 
@@ -77,7 +80,6 @@ class LearnerSection(Section):
     """How an update is computed, in cloning and in reinforcement."""
 
     recompute: bool = False  # layers are computed again on the way back, not kept: less memory, up to half more time
-    autocast: bool = False  # products in bfloat16, where that is fast; weights and optimizer stay in model.dtype
 
 
 class CloneSection(Section):
@@ -107,7 +109,8 @@ class ReinforceSection(Section):
     curriculum: bool = False  # prefer tasks that were solved about half of the time so far
     max_staleness: int = Field(0, ge=0)  # steps by which sampling may run ahead of learning; 0 is strictly on-policy
     updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
-    importance_cap: float = Field(0.0, ge=0)  # corrects for a sampler unlike the trainer, truncated here; 0 is off
+    # Corrects for a sampler unlike the trainer, truncated here; 0 is off, unless model.compute rounds: then it is 2.
+    importance_cap: float = Field(0.0, ge=0)
     temperature: float = Field(1.0, gt=0)
     shuffle_rewards: bool = False  # a control: the rewards of a group are shuffled, so nothing is learned
     micro_tokens: int = Field(2048, ge=1)
@@ -117,7 +120,6 @@ class ReinforceSection(Section):
     engine: Literal["torch", "vllm"] = "torch"  # who samples
     servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
     vllm_options: list[str] = []  # further words of the command line of the one that is started
-    int8: bool = False  # sample from rounded weights on the CPU: faster, and importance_cap must correct for it
 
 
 class EvaluateSection(Section):
@@ -213,8 +215,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _has_products_to_round(self) -> Config:
-        if self.learner.autocast and self.model.dtype == "bfloat16":
-            raise ValueError("learner.autocast does nothing with model.dtype=bfloat16, which rounds everything")
+        if self.model.compute != "float32" and self.model.dtype == "bfloat16":
+            raise ValueError("model.compute does nothing with model.dtype=bfloat16, which rounds everything")
         return self
 
 
@@ -238,6 +240,7 @@ READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["eval
 READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
 READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
 READ_BY["study prompting"] = READ_BY["evaluate"]
+REPLACED = {"learner.autocast": "model.compute='bfloat16'", "reinforce.int8": "model.compute='int8'"}
 FILTERS = ("seed", "sites", "templates", "max_expert_turns", "each")  # of tasks; each speaks of one suite
 
 
@@ -258,6 +261,7 @@ def load_config(source: str | None, settings: Sequence[str], command: str, defau
     _drop_filters(values, mine, source or default or "")
     for setting in settings:
         _apply(values, setting, command)
+    _refuse_replaced(values)
     try:
         config = Config.model_validate(values)
     except ValidationError as error:
@@ -271,6 +275,14 @@ def load_config(source: str | None, settings: Sequence[str], command: str, defau
         return config
     agent = AgentSection.model_construct(set(mine.get("agent", {})), **config.agent.model_dump())
     return config.model_copy(update={"agent": agent})
+
+
+def _refuse_replaced(values: dict[str, Any]) -> None:
+    """Options of earlier versions. Where one was off, as all were by default, it says nothing that is still true."""
+    for name, successor in REPLACED.items():
+        section, _, option = name.partition(".")
+        if values.get(section, {}).pop(option, False):
+            raise UserError(f"option {name} is now {successor}")
 
 
 def _of_command(values: dict[str, Any], source: str, command: str) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import tomli_w
 
-from clickgrad.config import READ_BY, ClusterSection, Config
+from clickgrad.config import READ_BY, REPLACED, ClusterSection, Config
 from clickgrad.errors import UserError, warn
 from clickgrad.integrity import broken_signature, flush, set_aside, signed, writing
 from clickgrad.run_layout import (
     CHECKPOINTS,
+    COMPUTE,
     CONFIG,
     LOCK,
     METRICS,
@@ -84,7 +85,7 @@ def open_run(folder: Path, config: Config, command: str, model: str = "") -> Ite
 
 
 def _leave(folder: Path) -> None:
-    for name in (CONFIG, TIMES, LOCK):
+    for name in (CONFIG, COMPUTE, TIMES, LOCK):
         (folder / name).unlink(missing_ok=True)
     for place in (*(folder / name for name in (TRAJECTORIES, CHECKPOINTS, SCREENSHOTS)), folder):
         if place.is_dir() and not any(place.iterdir()):  # a log of what went wrong stays
@@ -97,6 +98,9 @@ def _settle_options(path: Path, options: dict[str, object]) -> None:
         warn(f"{path} is damaged ({fault}): kept as {aside.name}; the run goes on with the options given now")
     if path.exists():
         before = dict(_flat(tomllib.loads(path.read_text())))
+        for name in REPLACED:
+            if not before.get(name):
+                before.pop(name, None)
         now = dict(_flat(options))
         for name in sorted(before.keys() | now.keys()):
             if name not in FREE and before.get(name) != now.get(name):

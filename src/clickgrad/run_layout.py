@@ -6,6 +6,7 @@ from pathlib import Path
 
 CONFIG = "config.toml"  # the resolved options
 LOCK = ".lock"
+COMPUTE = "compute.json"  # the type of products that was chosen, and why
 METRICS = "metrics.jsonl"  # a line a step
 TRAJECTORIES = "trajectories"
 EVALUATION = "evaluate.jsonl.zst"  # of an evaluation, among the trajectories

@@ -43,7 +43,7 @@ def gaps(model: Any, trajectories: list[Trajectory]) -> list[float]:
 
 @pytest.mark.timeout(300)
 def test_rounded_weights_sample_and_exact_ones_learn(start: Path, tmp_path: Path) -> None:
-    options = ["reinforce.int8=true", "reinforce.importance_cap=2", "reinforce.steps=3"]
+    options = ["model.compute=int8", "reinforce.steps=3"]
     rows = train(start, tmp_path, *SMALL, *options)
     for step, row in enumerate(rows, 1):
         rounded = gaps(policy_at(start, tmp_path, step - 1), sampled_for(tmp_path, step))

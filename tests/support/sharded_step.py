@@ -29,7 +29,7 @@ def new_learner(lora_rank: int, ranks: Ranks, recompute: bool = False) -> LocalL
 
 def weights(learner: LocalLearner) -> dict[str, torch.Tensor]:
     learner.refresh_sampler()
-    return {name: value.detach().clone() for name, value in learner.sampler.model.named_parameters()}
+    return {name: value.detach().clone() for name, value in learner.merged().items()}
 
 
 def train(learner: LocalLearner, samples: list[Sample], folder: Path) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def test_an_option_the_command_does_not_read_is_refused(tmp_path: Path) -> None:
         (["evaluate", "--policy", "scripted:noop", "--set", "chat.tries=1"], "chat.tries: no hosted model is asked"),
         (["study", "format", "--policy", "scripted:noop", "--set", "chat.tries=1"], "chat.tries: no hosted model"),
         (["clone", "--set", "chat.tries=1"], "chat.tries: no hosted model is asked"),
-        (["train", "--set", "learner.autocast=true", "--set", "model.dtype=bfloat16"], "learner.autocast does nothing"),
+        (["train", "--set", "model.compute=bfloat16", "--set", "model.dtype=bfloat16"], "model.compute does nothing"),
+        (["train", "--set", "learner.autocast=true"], "learner.autocast is now model.compute='bfloat16'"),
     ],
 )
 def test_a_setting_that_would_change_nothing_is_refused(tmp_path: Path, command: list[str], part: str) -> None:

@@ -34,10 +34,8 @@ def refuse_useless(config: Config) -> None:
         raise UserError("reinforce.servers and vllm_options do nothing without reinforce.engine = 'vllm'")
     if options.servers and options.vllm_options:
         raise UserError("reinforce.vllm_options are for a server that is started: leave out reinforce.servers")
-    if options.int8 and (options.engine != "torch" or not options.importance_cap):
-        raise UserError(
-            "reinforce.int8 needs the torch engine and a correction: set reinforce.importance_cap, say to 2"
-        )
+    if config.model.compute == "int8" and options.engine != "torch":
+        raise UserError("model.compute='int8' does nothing without reinforce.engine = 'torch'")
     if options.servers and config.cluster.address:
         raise UserError("reinforce.servers: on a cluster the engines are started by it; leave the servers out")
 
@@ -51,7 +49,6 @@ def _open_torch(config: Config, learner: LocalLearner, run: Path) -> Iterator[Tr
         learner.sampler,
         max_rows=config.rollout.concurrency,
         threads=share_threads() if options.max_staleness else 0,
-        compute="int8" if options.int8 else "float32",
     )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from clickgrad.backends.policies import model_spec
-from clickgrad.config import Config, ReinforceSection
+from clickgrad.backends.policies import model_spec, settled_compute
+from clickgrad.config import Config
 from clickgrad.learn.learner import LocalLearner, follow
 from clickgrad.learn.ranks import Ranks, join_ranks
 from clickgrad.learn.spec import LearnerSpec, Lora, UpdateOptions
 from clickgrad.policy.models import load
+
+ROUNDED_CAP = 2.0  # of importance weights, when products round
 
 
 def clone_spec(config: Config) -> LearnerSpec:
@@ -20,7 +23,6 @@ def clone_spec(config: Config) -> LearnerSpec:
         config.seed,
         samples_here=False,
         recompute=config.learner.recompute,
-        autocast=config.learner.autocast,
     )
 
 
@@ -34,12 +36,16 @@ def reinforce_spec(config: Config, start: str) -> LearnerSpec:
         separate_sampler=options.max_staleness > 0,
         samples_here=options.engine == "torch",
         recompute=config.learner.recompute,
-        autocast=config.learner.autocast,
     )
 
 
-def update_options(section: ReinforceSection) -> UpdateOptions:
-    return UpdateOptions(**{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__})
+def update_options(config: Config) -> UpdateOptions:
+    section = config.reinforce
+    options = UpdateOptions(**{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__})
+    if settled_compute(config) == "float32" or section.importance_cap:
+        return options
+    # What is sampled in one batch and scored in another is rounded differently.
+    return replace(options, importance_cap=ROUNDED_CAP)
 
 
 def build_learner(spec: LearnerSpec, ranks: Ranks) -> LocalLearner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +18,10 @@ from clickgrad.display import say
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, noop_policy, replies_policy
-from clickgrad.policy.spec import ChatModel, ModelSpec, PolicySpec, Replies, Scripted, TorchModel, VllmServers
+from clickgrad.policy.spec import ChatModel, Compute, ModelSpec, PolicySpec, Replies, Scripted, TorchModel, VllmServers
 from clickgrad.policy.spending import Metered
 from clickgrad.report.metrics import Metrics
-from clickgrad.run_layout import SPENDING, model_of
+from clickgrad.run_layout import COMPUTE, SPENDING, model_of
 
 if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
     from clickgrad.policy.chat import ChatEngine
@@ -67,7 +68,42 @@ def open_scripted(spec: Scripted | Replies, config: Config) -> Policy:
 def model_spec(config: Config, source: str) -> ModelSpec:
     """Where it lies and how it computes. A run folder stands for the model it made."""
     options = config.model
-    return ModelSpec(model_of(source), options.device, options.dtype, options.threads, options.context_tokens)
+    return ModelSpec(
+        model_of(source),
+        options.device,
+        options.dtype,
+        options.threads,
+        options.context_tokens,
+        settled_compute(config),
+    )
+
+
+def settled_compute(config: Config) -> Compute:
+    """`auto` is what this machine is fastest with; a GPU computes in the model's own type."""
+    if config.model.compute != "auto":
+        return config.model.compute
+    from clickgrad.policy.device import choose_device
+    from clickgrad.policy.packed import fastest
+
+    return fastest().compute if choose_device(config.model.device).type == "cpu" else "float32"
+
+
+def settle_compute(config: Config, run: Path) -> Config:
+    """`model.compute = "auto"` is measured once in a run: one that is resumed goes on as it began."""
+    if config.model.compute != "auto":
+        return config
+    file = run / COMPUTE
+    try:
+        compute = json.loads(file.read_text())["compute"]
+    except (OSError, ValueError, KeyError, TypeError):
+        from clickgrad.policy.packed import fastest
+
+        compute = settled_compute(config)
+        gain = fastest().gain if compute != "float32" else 1.0
+        file.write_text(json.dumps({"compute": compute, "gain": round(gain, 2)}))
+        if compute != "float32":
+            say(f"products in {compute}: {gain:.1f} times as fast as in float32 on this machine")
+    return config.model_copy(update={"model": config.model.model_copy(update={"compute": compute})})
 
 
 def require_httpx() -> None:

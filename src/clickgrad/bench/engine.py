@@ -168,7 +168,7 @@ def _ours(
 ) -> tuple[list[Completion], float, float, float]:
     """Completions in the order of episodes and turns, seconds, peak memory, share of prompt tokens not computed."""
     engine = TorchEngine(
-        replace(loaded, tokenizer=endless(loaded.tokenizer)), max_rows=EPISODES, compute="int8" if int8 else "float32"
+        replace(loaded, tokenizer=endless(loaded.tokenizer), compute="int8" if int8 else "float32"), max_rows=EPISODES
     )
 
     async def live(episode: Sequence[Recorded], seed: int) -> list[Completion]:

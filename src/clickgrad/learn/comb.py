@@ -23,6 +23,8 @@ from itertools import pairwise
 
 import torch
 
+from clickgrad.policy.attention import attend
+
 Span = tuple[int, int]  # of packed tokens
 CHUNK = 256  # queries of a long block are taken so many at a time: half of its square lies above the diagonal
 
@@ -133,13 +135,7 @@ class CombAttention:
             self._mask = _lower_right(CHUNK, max(CHUNK, self._longest), like=queries_L).repeat(groups, 1, 1)
         mask_LT = self._mask[:, -length:, -keys_T.shape[2] :].reshape(groups * length, -1)
         # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
-        out = torch.nn.functional.scaled_dot_product_attention(
-            queries_L.reshape(1, heads // groups, groups * length, size),
-            keys_T,
-            values_T,
-            attn_mask=mask_LT,
-            scale=scaling,
-        )
+        out = attend(queries_L.reshape(1, heads // groups, groups * length, size), keys_T, values_T, mask_LT, scaling)
         return out.reshape(1, heads, length, size)
 
 

@@ -1,9 +1,9 @@
 """A policy in training with its optimizer: all that a recipe asks of it, whoever computes.
 
-Full-parameter: the sampler shares the trained weights, unless sampling goes on during an update. LoRA: the sampler has
-weights of its own, base plus adapter, added up anew after every step, so sampling pays nothing for the adapter and
-rounding never accumulates. With several ranks each holds a shard of what is trained, and the first one the sampler;
-every rank has to make every call, so the first one broadcasts each before it begins, and the others `follow`.
+The sampler shares the trained weights, and with LoRA on the CPU the frozen ones, too. It has weights of its own where
+sampling goes on during an update, where LoRA runs elsewhere or is sampled in int8 (base plus adapter, added up anew
+after every step), and with several ranks: each of those holds a shard of what is trained, and the first one the
+sampler; every rank has to make every call, so the first one broadcasts each before it begins, and the others `follow`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import torch
 from clickgrad.learn import checkpoint
 from clickgrad.learn.adapters import merged_weights, with_adapter
 from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.frozen import FrozenLinears, can_freeze
 from clickgrad.learn.logprobs import Batch, reply_logprobs
 from clickgrad.learn.ranks import ALONE, Ranks, full_tensor, reshard, shard, shard_like
 from clickgrad.learn.spec import Layout, LearnerSpec, UpdateOptions
@@ -94,13 +95,19 @@ class LocalLearner:
         self._spec = spec
         self._lora = spec.lora.rank > 0
         self._start: Any = None
-        self._apart = self._lora or spec.separate_sampler or ranks.size > 1
+        frozen = self._lora and ranks.size == 1 and can_freeze(loaded.model)
+        rounded_more = loaded.compute == "int8"  # than the learner can be
+        self._apart = spec.separate_sampler or ranks.size > 1 or (self._lora and not frozen) or rounded_more
         copied = self._apart and ranks.is_first
         self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if copied else loaded
         if copied and not spec.samples_here:
             self.sampler.model.to("cpu")
+        self._autocast = loaded.compute == "bfloat16" and not frozen
         if self._lora:
             self.model = with_adapter(loaded.model, spec.lora, spec.seed)
+            if frozen:
+                packing = FrozenLinears(self.model, "float32" if rounded_more else loaded.compute)
+                self.sampler = self.sampler if self._apart else replace(loaded, packing=packing)
         else:
             self.model = loaded.model
             self._start = copy.deepcopy(loaded.model) if spec.with_reference else None
@@ -146,7 +153,7 @@ class LocalLearner:
         device = device_of(self.model).type
         try:
             # Without the cache of rounded weights: it lives until the block ends, and would outlive an optimizer step.
-            with torch.autocast(device, torch.bfloat16, enabled=self._spec.autocast, cache_enabled=False):
+            with torch.autocast(device, torch.bfloat16, enabled=self._autocast, cache_enabled=False):
                 yield
         finally:
             for layer in layers:
@@ -178,6 +185,15 @@ class LocalLearner:
         if self._lora:
             return merged_weights(self.model)
         return ((name, full_tensor(value)) for name, value in self.model.named_parameters())
+
+    @torch.no_grad()
+    def merged(self) -> dict[str, torch.Tensor]:
+        """All weights of the plain model, adapters added. The sampler is to be refreshed first."""
+        weights = self.sampler.model.state_dict()
+        if self._lora and not self._apart:
+            weights = {name.replace(".base_layer", ""): one for name, one in weights.items() if ".lora_" not in name}
+            weights |= dict(merged_weights(self.model))
+        return weights
 
     @_on_all_ranks
     def save_for_sampling(self, folder: Path) -> None:
@@ -244,8 +260,9 @@ class LocalLearner:
     def export(self, folder: Path) -> None:
         with checkpoint.saving(folder):
             self._refresh_sampler()
+            weights = self.merged()
             if self.ranks.is_first:
-                self.sampler.model.save_pretrained(folder)
+                self.sampler.model.save_pretrained(folder, state_dict=weights)
                 self.tokenizer.inner.save_pretrained(folder)
 
 

@@ -28,7 +28,6 @@ class LearnerSpec:
     separate_sampler: bool = False  # the sampler keeps its weights until it is refreshed, whatever happens to the rest
     samples_here: bool = True  # the sampler is sampled from in this process; else its copy is only written to files
     recompute: bool = False  # layers are computed again on the way back instead of kept
-    autocast: bool = False  # products in bfloat16
 
 
 @dataclass(frozen=True, slots=True)

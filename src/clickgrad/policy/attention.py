@@ -14,6 +14,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 NAME = "clickgrad"
+MOST_SEEN = 1024  # positions: a longer attention is not kept for the way back
 
 
 class Pattern(Protocol):
@@ -33,9 +34,26 @@ def attention(
     pattern: Pattern | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
+    query, key = query.to(value.dtype), key.to(value.dtype)  # rotating them may have made them wider
     if pattern is not None:
         return pattern.attend(query, key, value, scaling, module.layer_idx), None
     return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)  # type: ignore[no-any-return]
+
+
+def attend(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor, scaling: float | None
+) -> torch.Tensor:
+    """query [1, G, L, D], keys and values [1, G, T, D], mask [L, T] to be added. Returns [1, G, L, D].
+
+    The CPU's fused kernel makes nothing of bfloat16: plain products are almost twice as fast, while what they keep for
+    the way back is small.
+    """
+    _, groups, _, size = query.shape
+    if query.dtype is not torch.bfloat16 or query.device.type != "cpu" or keys.shape[2] > MOST_SEEN:
+        return torch.nn.functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask, scale=scaling)
+    scale = size**-0.5 if scaling is None else scaling
+    scores = torch.baddbmm(mask.expand(groups, -1, -1), query[0], keys[0].transpose(1, 2), alpha=scale)
+    return torch.bmm(torch.softmax(scores, -1), values[0])[None]
 
 
 def use_our_attention(model: Any) -> None:

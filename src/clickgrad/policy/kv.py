@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from clickgrad.policy.attention import attend
+
 Tensor = torch.Tensor
 Layers = list[tuple[Tensor, Tensor]]  # each [G, T, D] of one request
 GROW = 256  # positions added at a time
@@ -122,6 +124,7 @@ class PassAttention:
         )
         self._together = self._short_rows == list(range(len(short)))
         self._masks: dict[int, Tensor] = {}
+        self._causal: dict[tuple[int, int], Tensor] = {}
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, scaling: float | None, layer: int) -> Tensor:
         """query [1, H, N, D], key and value [1, G, N, D]; returns [1, N, H, D]."""
@@ -160,11 +163,17 @@ class PassAttention:
     def _attend_long(self, query_L: Tensor, keys_T: Tensor, values_T: Tensor, scaling: float | None) -> Tensor:
         heads, length, size = query_L.shape
         groups, seen = heads // keys_T.shape[0], keys_T.shape[1]
-        mask = torch.ones(length, seen, dtype=torch.bool).tril(seen - length).repeat(groups, 1)
-        answer = torch.nn.functional.scaled_dot_product_attention(
-            query_L.reshape(1, -1, groups * length, size), keys_T[None], values_T[None], attn_mask=mask, scale=scaling
-        )
+        mask = self._causal_mask(length, seen, groups, query_L.dtype)
+        answer = attend(query_L.reshape(1, -1, groups * length, size), keys_T[None], values_T[None], mask, scaling)
         return answer.reshape(heads, length, size).transpose(0, 1)
+
+    def _causal_mask(self, length: int, seen: int, groups: int, dtype: torch.dtype) -> Tensor:
+        """[L, T], to be added; the same for all layers."""
+        mask = self._causal.get((length, seen))
+        if mask is None:
+            mask = torch.full((length, seen), float("-inf"), dtype=dtype).triu(seen - length + 1).repeat(groups, 1)
+            self._causal[length, seen] = mask
+        return mask
 
 
 class PrefixStore:

@@ -22,7 +22,8 @@ from clickgrad.errors import UserError
 from clickgrad.integrity import DIGESTS, broken_seal
 from clickgrad.policy.attention import use_our_attention
 from clickgrad.policy.device import choose_device
-from clickgrad.policy.spec import ModelSpec
+from clickgrad.policy.packed import Packing
+from clickgrad.policy.spec import Compute, ModelSpec
 from clickgrad.types import Message
 
 SMOLLM2 = "smollm2"
@@ -77,6 +78,8 @@ class LoadedModel:
     model: Any
     tokenizer: ChatTokenizer
     most_tokens: int = 0  # of a prompt and its reply, where the user wants fewer than the model can; 0 is all it can
+    compute: Compute = "float32"  # the type of its products on the CPU
+    packing: Packing | None = None  # of its weights, where somebody else keeps it; else whoever samples packs them
 
     def __post_init__(self) -> None:
         if self.most_tokens > self.model.config.max_position_embeddings:
@@ -97,7 +100,7 @@ def load(spec: ModelSpec) -> LoadedModel:
         torch.set_num_threads(spec.threads)
     loaded = load_model(spec.source)
     model = loaded.model.to(choose_device(spec.device), getattr(torch, spec.dtype))
-    return replace(loaded, model=model, most_tokens=spec.context_tokens)
+    return replace(loaded, model=model, most_tokens=spec.context_tokens, compute=spec.compute)
 
 
 def load_model(source: str) -> LoadedModel:

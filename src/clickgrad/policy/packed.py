@@ -14,17 +14,19 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MethodType
-from typing import Any, Literal
+from typing import Any, Protocol
 
 import torch
 
-Compute = Literal["float32", "bfloat16", "int8"]
+from clickgrad.policy.spec import Compute
+
 Multiply = Callable[[torch.Tensor, Any, torch.Tensor | None], torch.Tensor]
 ROWS_HINT = 16  # the layout for so many rows serves all other numbers as well, except for one row alone
 INT8_ENGINE = "fbgemm"
 SMALLEST = 1e-8
-TRIED_ROWS = 96  # about what a pass of the engine holds
+TRIED_ROWS, TRIED_SIZE = 96, (1024, 2048)  # about what a pass of the engine holds, and a layer
 TRIES = 5
 WORTH_IT = 1.3  # times as fast as float32, or rounding is not worth it
 
@@ -35,21 +37,36 @@ class Choice:
     gain: float  # times as fast as packed float32 products, as measured here
 
 
+class Packing(Protocol):
+    """What lies under the linear layers of a model that is sampled from."""
+
+    @property
+    def cache_dtype(self) -> torch.dtype | None:
+        """The type that keys and values need; None: the model's own."""
+
+    def refresh(self) -> None:
+        """After the weights have changed."""
+
+    def release(self) -> None:
+        """The layers are plain ones again."""
+
+
 class PackedLinears:
     """Puts packed weights under a model's linear layers until `release`. Does nothing where that cannot help."""
 
     def __init__(self, model: Any, compute: Compute = "float32") -> None:
         # Logits are as large as 30, where bfloat16 knows steps of 1/8: the last layer is never rounded.
         last = model.get_output_embeddings()
-        self._layers = {layer: "float32" if layer is last else compute for layer in model.modules() if _can_pack(layer)}
+        self._layers = {layer: "float32" if layer is last else compute for layer in model.modules() if can_pack(layer)}
         self._packed: dict[torch.nn.Linear, Any] = {}
         self.refresh()
         for layer, kind in self._layers.items():
             layer.forward = _Forward(layer, self._packed, KINDS[kind][1])
+        self._norms = RoundedNorms(model.get_decoder(), sampling_only=True) if self.cache_dtype else None
 
     @property
     def cache_dtype(self) -> torch.dtype | None:
-        """The type that keys and values need: what rounded products made is not worth more. None: the model's own."""
+        """What rounded products made is not worth more."""
         return torch.bfloat16 if "bfloat16" in self._layers.values() else None
 
     def refresh(self) -> None:
@@ -62,19 +79,21 @@ class PackedLinears:
         for layer in self._layers:
             vars(layer).pop("forward", None)
         self._layers, self._packed = {}, {}
+        if self._norms:
+            self._norms.release()
 
 
-def fastest(model: Any, among: tuple[Compute, ...] = ("float32", "bfloat16")) -> Choice:
-    """The type whose products are fastest on this machine, by a few of them at a size of the model's own."""
-    layer = max((one for one in model.get_decoder().layers.modules() if _can_pack(one)), key=_size, default=None)
-    if layer is None:
+@cache
+def fastest() -> Choice:
+    """The type whose products are fastest on this machine, by a few of them. Where none is worth it, float32."""
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return Choice("float32", 1.0)
+    layer = torch.nn.Linear(*TRIED_SIZE, bias=False)
     rows = torch.randn(TRIED_ROWS, layer.in_features)
     with torch.inference_mode():
-        seconds = {kind: _seconds(rows, layer, kind) for kind in among if kind != "bfloat16" or _knows_bfloat16()}
-    best = min(seconds, key=lambda kind: seconds[kind])
-    gain = seconds["float32"] / seconds[best]
-    return Choice(best, gain) if gain >= WORTH_IT else Choice("float32", 1.0)
+        exact = _seconds(rows, layer, "float32")
+        gain = exact / _seconds(rows, layer, "bfloat16") if _knows_bfloat16() else 0.0
+    return Choice("bfloat16", gain) if gain >= WORTH_IT else Choice("float32", 1.0)
 
 
 def _seconds(rows: torch.Tensor, layer: torch.nn.Linear, kind: Compute) -> float:
@@ -87,8 +106,35 @@ def _seconds(rows: torch.Tensor, layer: torch.nn.Linear, kind: Compute) -> float
     return best
 
 
-def _size(layer: torch.nn.Linear) -> int:
-    return layer.weight.numel()
+class RoundedNorms:
+    """Has the norms before a layer's products return them rounded, until `release`: once, not for each product.
+
+    What is added up from layer to layer stays as exact as it was.
+    """
+
+    def __init__(self, decoder: Any, sampling_only: bool) -> None:
+        self._norms = [
+            norm for layer in decoder.layers for norm in layer.children() if type(norm).__name__.endswith("Norm")
+        ]
+        for norm in self._norms:
+            norm.forward = _RoundedNorm(norm, sampling_only)
+
+    def release(self) -> None:
+        for norm in self._norms:
+            vars(norm).pop("forward", None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RoundedNorm:
+    norm: torch.nn.Module
+    sampling_only: bool
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = type(self.norm).forward(self.norm, rows)
+        return out if self.sampling_only and not torch.is_inference_mode_enabled() else out.bfloat16()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MethodType:
+        return MethodType(type(self.norm).forward, memo[id(self.norm)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +153,7 @@ class _Forward:
         return MethodType(torch.nn.Linear.forward, memo[id(self.layer)])
 
 
-def _can_pack(layer: torch.nn.Module) -> bool:
+def can_pack(layer: torch.nn.Module) -> bool:
     return (
         type(layer) is torch.nn.Linear
         and layer.weight.device.type == "cpu"
@@ -116,11 +162,12 @@ def _can_pack(layer: torch.nn.Module) -> bool:
     )
 
 
-def _pack_exact(weight: torch.Tensor) -> Any:
-    return torch.ops.mkldnn._reorder_linear_weight(weight, ROWS_HINT)
+def pack(weight: torch.Tensor, dtype: torch.dtype) -> Any:
+    return torch.ops.mkldnn._reorder_linear_weight(weight.to(dtype), ROWS_HINT)
 
 
-def _multiply_exact(rows: torch.Tensor, packed: Any, bias: torch.Tensor | None) -> torch.Tensor:
+def multiply(rows: torch.Tensor, packed: Any, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """Rows and packed weight are of one type."""
     return torch.ops.mkldnn._linear_pointwise(rows, packed, bias, "none", [], "")  # type: ignore[no-any-return]
 
 
@@ -128,14 +175,17 @@ def _knows_bfloat16() -> bool:
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
+def _pack_exact(weight: torch.Tensor) -> Any:
+    return pack(weight, torch.float32)
+
+
 def _pack_bfloat16(weight: torch.Tensor) -> Any:
-    return torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16(), ROWS_HINT)
+    return pack(weight, torch.bfloat16)
 
 
 def _multiply_bfloat16(rows: torch.Tensor, packed: Any, bias: torch.Tensor | None) -> torch.Tensor:
-    """What lies between the products stays in the model's own type."""
-    product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(rows.bfloat16(), packed, None, "none", [], "")
-    return product.to(rows.dtype) if bias is None else product.to(rows.dtype) + bias
+    product = multiply(rows.bfloat16(), packed)
+    return product if bias is None else product + bias.bfloat16()
 
 
 def _pack_int8(weight: torch.Tensor) -> Any:
@@ -167,7 +217,7 @@ def _has_vnni() -> bool:
 
 
 KINDS: dict[Compute, tuple[Callable[[torch.Tensor], Any], Multiply]] = {
-    "float32": (_pack_exact, _multiply_exact),
+    "float32": (_pack_exact, multiply),
     "bfloat16": (_pack_bfloat16, _multiply_bfloat16),
     "int8": (_pack_int8, _multiply_int8),
 }

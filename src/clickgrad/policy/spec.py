@@ -14,6 +14,9 @@ KNOWN = (
 )
 
 
+Compute = Literal["float32", "bfloat16", "int8"]  # the type of a model's products
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """A model to be loaded in any process."""
@@ -23,6 +26,7 @@ class ModelSpec:
     dtype: Literal["float32", "bfloat16"] = "float32"
     threads: int = 0  # of torch; 0 leaves the choice to torch
     context_tokens: int = 0  # the longest prompt with its reply; 0 is all that the model can read
+    compute: Compute = "float32"  # of products on the CPU; int8 only while sampling
 
 
 @dataclass(frozen=True, slots=True)

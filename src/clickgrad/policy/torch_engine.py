@@ -30,7 +30,7 @@ from clickgrad.policy.device import on_device_of
 from clickgrad.policy.drafts import Drafter, Page
 from clickgrad.policy.kv import PassAttention, PrefixStore, Rows, Segment, shared_length
 from clickgrad.policy.models import LoadedModel
-from clickgrad.policy.packed import Compute, PackedLinears
+from clickgrad.policy.packed import PackedLinears, Packing
 from clickgrad.policy.protocol import refuse_too_long
 from clickgrad.types import Completion, Finish, Prompt, Sampling
 
@@ -123,12 +123,11 @@ class TorchEngine:
         max_rows: int = 16,
         cache_tokens: int = 32_768,
         threads: int = 0,
-        compute: Compute = "float32",
         drafting: bool = True,
     ) -> None:
         """`threads` of torch for sampling alone, when others compute beside it; 0 leaves them as they are.
 
-        `compute` other than float32 samples from rounded weights; the logprobs are then those of the rounded policy.
+        Where the model computes in another type than float32, the logprobs are those of the rounded policy.
         """
         self.name = name or f"torch:{loaded.source}"
         self.version = 0
@@ -142,7 +141,7 @@ class TorchEngine:
         self._threads = threads or torch.get_num_threads()
         self._waiting: deque[Request] = deque()
         self._live: list[Request] = []  # one a row
-        self._packed = PackedLinears(loaded.model, compute)
+        self._packed: Packing = loaded.packing or PackedLinears(loaded.model, loaded.compute)
         self._rows = Rows(loaded.model.config, self._packed.cache_dtype or loaded.model.dtype)
         self._prefixes = PrefixStore(cache_tokens)
         self._drafter = Drafter() if drafting else None
@@ -212,7 +211,7 @@ class TorchEngine:
         self._arrivals.put(None)
         self._thread.join(CLOSE_TIMEOUT_S)
         self._end(PolicyError("the engine was closed"))
-        if not self._thread.is_alive():
+        if not self._loaded.packing and not self._thread.is_alive():
             self._packed.release()
 
     def _refuse_unreadable(self, prompt: Prompt, sampling: Sampling) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from clickgrad.backends import open_backend
 from clickgrad.backends.agents import prompt_builder
 from clickgrad.backends.learners import clone_spec
+from clickgrad.backends.policies import settle_compute
 from clickgrad.config import Config
 from clickgrad.display import say, stage
 from clickgrad.errors import UserError
@@ -46,6 +47,7 @@ async def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         stalled = has_stalled(_held_out(run), options.patience)
         if is_finished(run, 0 if stalled else len(plan.steps)):
             return run / MODEL
+        config = settle_compute(config, run)
         with open_backend(config, run).learner(clone_spec(config)) as learner:
             builder = prompt_builder(config, learner.tokenizer)
             samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]

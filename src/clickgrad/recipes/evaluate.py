@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from clickgrad.backends import open_backend
+from clickgrad.backends.policies import settle_compute
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import Config
 from clickgrad.display import Ticker, stage
 from clickgrad.errors import UserError, warn
-from clickgrad.policy.spec import ChatModel, PolicySpec
+from clickgrad.policy.spec import ChatModel, PolicySpec, TorchModel
 from clickgrad.report.metrics import timed
 from clickgrad.report.page import read_report
 from clickgrad.report.summary import EvalReport, success_rate, summarize
@@ -38,6 +39,8 @@ async def evaluate(
             done = sum(trajectory.usable for trajectory in stored.values())
             bounds = Bounds(rollout.concurrency, rollout.retries, rollout.site_sessions)
             with timed(run, "evaluation"), stage(title, len(slots), done, quiet) as ticker:
+                if isinstance(policy, TorchModel):
+                    config = settle_compute(config, run)
                 async with open_backend(config, run, quiet).players(policy) as players:
                     filled = await Scheduler(players.play, bounds, stored, Kept(file, stored, ticker)).fill(slots)
         report = summarize(filled)

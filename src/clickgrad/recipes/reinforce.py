@@ -17,6 +17,7 @@ from clickgrad.backends import open_backend
 from clickgrad.backends.agents import prompt_builder
 from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.learners import reinforce_spec, update_options
+from clickgrad.backends.policies import settle_compute
 from clickgrad.backends.protocol import Players
 from clickgrad.backends.tasks import training_tasks
 from clickgrad.config import Config
@@ -43,6 +44,7 @@ async def reinforce(config: Config, start: str, run: Path) -> Path:
     with open_run(run, config, "reinforce", start):
         if is_finished(run, config.reinforce.steps):
             return run / MODEL
+        config = settle_compute(config, run)
         backend = open_backend(config, run)
         with backend.learner(reinforce_spec(config, start)) as learner:
             progress = resume(run, learner)
@@ -92,7 +94,7 @@ async def reinforce_learner(
                 taken = time.monotonic()
                 _say_flat(step, collected, options.groups)
                 samples = algorithm.samples(step, collected.groups)
-                figures = await thread.run(learner.update, samples, update_options(options))
+                figures = await thread.run(learner.update, samples, update_options(config))
                 for update in figures:
                     skipped.note(step, samples, update)
                 await players.push_weights(step)

@@ -15,6 +15,7 @@ from clickgrad.learn.logprobs import collate, reply_logprobs
 from clickgrad.learn.spec import UpdateOptions
 from clickgrad.learn.step import StepFigures
 from clickgrad.policy.models import load_model
+from clickgrad.policy.spec import Compute
 from clickgrad.types import Sample
 
 SAMPLES = [Sample((7, 8, 9, 10), 2, (0.0, 0.0), 1.0, 1.0), Sample((3, 4, 5), 1, (0.0,), 1.0, 1.0)]
@@ -71,8 +72,8 @@ def test_a_checkpoint_goes_on_bit_for_bit(tmp_path: Path, lora_rank: int) -> Non
 
     for name, value in straight.weights().items():
         assert torch.equal(value, second.weights()[name]), name
-    for name, value in straight.sampler.model.state_dict().items():
-        assert torch.equal(value, second.sampler.model.state_dict()[name]), name
+    for name, value in straight.merged().items():
+        assert torch.equal(value, second.merged()[name]), name
 
 
 def test_old_checkpoints_go_and_half_written_ones_are_not_seen(tmp_path: Path) -> None:
@@ -118,7 +119,9 @@ def test_adapters_of_the_last_layers_leave_the_others_as_they_are() -> None:
     before = {name: value.clone() for name, value in loaded.model.named_parameters()}
     learner = new_learner(loaded, 4, layers=1)
     learn(learner, 3)
-    moved = {name for name, value in learner.sampler.model.named_parameters() if not torch.equal(value, before[name])}
+    moved = {
+        name for name, value in learner.merged().items() if name in before and not torch.equal(value, before[name])
+    }
     assert moved
     assert all(f".layers.{count - 1}." in name for name in moved)
     assert {name for name in before if f".layers.{count - 1}." in name and "_proj" in name} == moved
@@ -132,11 +135,11 @@ ONCE = UpdateOptions(1e-2, clip=0.5, kl_beta=0.1, micro_tokens=1000)
 
 
 def update(
-    lora_rank: int, updates: int = 1, recompute: bool = False, autocast: bool = False
+    lora_rank: int, updates: int = 1, recompute: bool = False, compute: Compute = "float32"
 ) -> tuple[tuple[StepFigures, ...], LocalLearner, int]:
     """Figures, who was trained, and the bytes that were kept for the way back."""
-    loaded = tiny_model(tiny_tokenizer(["some text"]))
-    learner = new_learner(loaded, lora_rank, with_reference=True, recompute=recompute, autocast=autocast)
+    loaded = replace(tiny_model(tiny_tokenizer(["some text"])), compute=compute)
+    learner = new_learner(loaded, lora_rank, with_reference=True, recompute=recompute)
     kept = 0
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
@@ -183,10 +186,10 @@ def test_sampling_from_the_trained_weights_is_as_before_after_an_update(recomput
 
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("lora_rank", [0, 4])
-def test_autocast_rounds_products_and_not_weights(lora_rank: int, recompute: bool) -> None:
+def test_bfloat16_rounds_products_and_not_weights(lora_rank: int, recompute: bool) -> None:
     """bfloat16 keeps 8 bits, so a gradient is off by about a hundredth of itself, and not by more."""
     (figures,), exact, _ = update(lora_rank)
-    (rounded,), learner, _ = update(lora_rank, autocast=True, recompute=recompute)
+    (rounded,), learner, _ = update(lora_rank, compute="bfloat16", recompute=recompute)
     assert moved(learner, lora_rank) > 0.1
     assert {value.dtype for value in learner.weights().values()} == {torch.float32}
     assert rounded.clip_share == figures.clip_share == 0
@@ -199,11 +202,11 @@ def test_autocast_rounds_products_and_not_weights(lora_rank: int, recompute: boo
 
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("lora_rank", [0, 4])
-def test_several_updates_under_autocast_are_as_many_single_ones(lora_rank: int, recompute: bool) -> None:
+def test_several_updates_in_bfloat16_are_as_many_single_ones(lora_rank: int, recompute: bool) -> None:
     """Each update must see the weights that the one before it left."""
-    figures, together, _ = update(lora_rank, updates=4, autocast=True, recompute=recompute)
-    loaded = tiny_model(tiny_tokenizer(["some text"]))
-    apart = new_learner(loaded, lora_rank, with_reference=True, recompute=recompute, autocast=True)
+    figures, together, _ = update(lora_rank, updates=4, compute="bfloat16", recompute=recompute)
+    loaded = replace(tiny_model(tiny_tokenizer(["some text"])), compute="bfloat16")
+    apart = new_learner(loaded, lora_rank, with_reference=True, recompute=recompute)
     losses = [apart.update(LONG, ONCE)[0].loss for _ in range(4)]
     assert [one.loss for one in figures] == losses
     assert len(set(losses)) == 4

@@ -301,7 +301,7 @@ async def test_learning_sees_the_plain_weights_even_while_an_engine_holds_packed
 
 
 async def test_int8_samples_from_nearly_the_same_policy_and_tells_its_own_logprobs(loaded: LoadedModel) -> None:
-    engine = TorchEngine(loaded, compute="int8")
+    engine = TorchEngine(replace(loaded, compute="int8"))
     ids = prompt_ids(30)
     replies = [await engine.complete(ask(ids), Sampling(20, seed=seed)) for seed in range(4)]
     errors = [worst_error(loaded, ids, reply) for reply in replies]

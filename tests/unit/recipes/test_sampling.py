@@ -48,7 +48,7 @@ def test_what_is_saved_for_a_sampler_makes_the_same_policy_elsewhere(rank: int, 
         ([SERVER], "do nothing without reinforce.engine"),
         (["reinforce.vllm_options=['--seed']"], "do nothing without reinforce.engine"),
         (["reinforce.engine=vllm", SERVER, "reinforce.vllm_options=['--seed']"], "leave out reinforce.servers"),
-        (["reinforce.int8=true"], "needs the torch engine and a correction"),
+        (["model.compute='int8'", "reinforce.engine='vllm'"], "does nothing without reinforce.engine = 'torch'"),
         (["reinforce.engine=vllm", SERVER, "cluster.address=local"], "leave the servers out"),
     ],
 )

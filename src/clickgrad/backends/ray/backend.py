@@ -175,9 +175,7 @@ def _host_torch(config: Config, spec: LearnerSpec) -> Iterator[HostedEngine]:
     from clickgrad.policy.torch_engine import TorchEngine
 
     trained = build_learner(replace(spec, with_reference=False), ALONE)
-    engine = TorchEngine(
-        trained.sampler, max_rows=config.rollout.concurrency, compute="int8" if config.reinforce.int8 else "float32"
-    )
+    engine = TorchEngine(trained.sampler, max_rows=config.rollout.concurrency)
 
     def take(weights: Any, version: int) -> None:
         engine.swap_weights(lambda: trained.load_weights(weights), version)
