@@ -129,12 +129,16 @@ class LiveEpisode:
         self._turns.append({"observation": to_plain(prompt.observation), "completion": {"text": ""}, "action": None})
         self._state |= {"phase": "thinking", "prompt_tokens": len(prompt.ids)}
         self._partial = self._told_partial = ""
-        telling = asyncio.create_task(self._tell(policy, prompt))
+        if isinstance(policy, Streaming):
+            policy.listen(prompt.episode, self._hear)
+        looking, telling = asyncio.create_task(self._look(prompt.task)), asyncio.create_task(self._tell_tokens())
         try:
             completion = await policy.complete(prompt, sampling)
+            await looking  # before the page changes
         finally:
+            looking.cancel()
             telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
+            await asyncio.gather(looking, telling, return_exceptions=True)
             if isinstance(policy, Streaming):
                 policy.listen(prompt.episode, None)
         self._tell_reply(prompt, completion)
@@ -142,14 +146,14 @@ class LiveEpisode:
             await asyncio.sleep(self._folder.pace_s)
         return completion
 
-    async def _tell(self, policy: Policy, prompt: Prompt) -> None:
-        """The page, then the reply as it grows; until it is cancelled."""
-        if isinstance(policy, Streaming):
-            policy.listen(prompt.episode, self._hear)
+    async def _look(self, task: Task) -> None:
         self._write()
         await self.photograph()
-        self._state["checks"] = await self._peek(prompt.task)
+        self._state["checks"] = await self._peek(task)
         self._write()
+
+    async def _tell_tokens(self) -> None:
+        """The reply as it grows; until it is cancelled."""
         while True:
             await asyncio.sleep(TOKENS_EVERY_S)
             if self._partial != self._told_partial:

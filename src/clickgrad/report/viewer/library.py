@@ -149,7 +149,7 @@ class Library:
         options, _ = self.run(place.run).options()
         return record["task"], record.get("evidence"), universe_of(options, record["task"])
 
-    def _record(self, name: str) -> tuple[Place, dict[str, Any]]:
+    def _record(self, name: str) -> tuple[Place, Mapping[str, Any]]:
         place = self._place(name)
         try:
             return place, self._indexes[place.file].record(place.number)

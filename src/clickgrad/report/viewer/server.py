@@ -273,6 +273,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(address)
+        listener.listen()  # who comes before the server is up waits, and is not refused
     except OSError as error:
         listener.close()
         raise UserError(f"cannot listen on {host}:{port}: {error.strerror}; choose another --port") from None

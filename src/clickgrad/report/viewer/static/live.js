@@ -23,7 +23,7 @@ function verdict(state) {
 }
 
 // One episode, drawn in parts so that the picture, the reply and a person's hands are not torn away by each other.
-function column(title, person, onTold) {
+function column(title, person, seat, onTold) {
   const badge = h("span", { class: "badge plain" });
   const place = h("p", { class: "place mono" });
   const image = h("img", { alt: "", class: "glass" });
@@ -55,7 +55,7 @@ function column(title, person, onTold) {
   image.addEventListener("load", frame);
 
   return {
-    node: h("section", { class: "column", "data-person": person ? "yes" : null },
+    node: h("section", { class: "column", "data-person": person ? "yes" : null, "data-seat": seat },
       h("div", { class: "row" }, h("h2", {}, title), badge), place, screen, mine?.line, mine?.bar, what, end, held, now, below),
     hands: mine,
     reply(told) {
@@ -105,7 +105,7 @@ export function liveView(state, parameters, main) {
   function lay(ids, seats) {
     if (JSON.stringify(ids) === JSON.stringify(order)) return;
     order = ids;
-    columns = new Map(ids.map((id, place) => [id, column(seats?.[place]?.title || "", Boolean(seats?.[place]?.person), tell)]));
+    columns = new Map(ids.map((id, place) => [id, column(seats?.[place]?.title || "", Boolean(seats?.[place]?.person), place, tell)]));
     stage.className = ids.length > 1 ? "columns two" : "columns one";
     stage.replaceChildren(...[...columns.values()].map((one) => one.node));
   }
