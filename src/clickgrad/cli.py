@@ -6,13 +6,14 @@ import argparse
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from clickgrad.bench.command import add_benches
-from clickgrad.errors import ClickgradError, UserError
+from clickgrad.errors import ClickgradError, UserError, did_you_mean
 from clickgrad.interrupts import end_listening, interrupted, listen, run
 from clickgrad.live.options import add_server_options, add_show_options, read_show_options
 from clickgrad.planning.options import add_plan_options, read_plan_options
@@ -34,6 +35,7 @@ EXTRAS = dict.fromkeys(("torch", "transformers", "peft", "safetensors", "gguf"),
     "httpx": "chat",
     "ray": "ray",
 }
+PRESETS = sorted(file.stem for file in (Path(__file__).parent / "presets").glob("*.toml"))
 NO_PLACE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
@@ -78,8 +80,28 @@ def _complain(text: str, code: int) -> int:
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    """A mistake is one line, with what was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = re.search(r"invalid choice: '([^']*)'|unrecognized arguments: (\S+)", message)
+        near = did_you_mean((wrong[1] or wrong[2]).partition("=")[0], self._words()) if wrong else ""
+        told = message.replace("argument COMMAND: invalid choice:", "there is no command")
+        told = told.partition(" (choose from")[0] if near else told
+        self.exit(MISTAKE, f"clickgrad: {told}{near}; `{self.prog} --help` says more\n")
+
+    def _words(self) -> set[str]:
+        """All that could have been meant: options and choices, those of the commands below included."""
+        words = set(self._option_string_actions)
+        for action in self._actions:
+            words |= {str(choice) for choice in action.choices or ()}
+            below = action.choices.values() if isinstance(action.choices, dict) else ()
+            words |= {word for parser in below if isinstance(parser, _Parser) for word in parser._words()}
+        return words
+
+
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="clickgrad", description="Multi-turn reinforcement learning of web agents, in a real browser."
     )
     parser.add_argument("--version", action="version", version=f"clickgrad {__version__}")
@@ -149,6 +171,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_show_options(record)
 
+    demo = add_recipe("demo", _demo, "a trained policy at work in your browser, without training anything")
+    demo.add_argument("--policy", metavar="P", help="as for evaluate (default: the one that ships with clickgrad)")
+    add_show_options(demo, suite=False)
     film = add_recipe("film", _film, "an animated picture of a stored episode, for a README or a talk")
     film.add_argument("file", type=Path, metavar="FILE", help="trajectory file, *.jsonl.zst")
     film.add_argument("--episode", metavar="E", help="name of an episode, or id of its task (default: the first)")
@@ -181,6 +206,9 @@ def build_parser() -> argparse.ArgumentParser:
     add_plan_options(add("plan", _plan, "what a run will take: seconds, memory, bottleneck, how many browsers"))
     serve = add("serve", _serve, "open the bundled sites in your own browser")
     serve.add_argument("--port", type=int, default=8080)
+    options = add("options", _options, "every option with its default, its meaning and what the presets say")
+    options.add_argument("section", nargs="?", metavar="SECTION", help="one section, or one option (default: all)")
+    options.add_argument("--json", action="store_true", help="one JSON object a line")
     doctor = add("doctor", _doctor, "what this machine has, and what will work on it")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -188,11 +216,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_recipe_options(command: argparse.ArgumentParser, name: str) -> None:
     if name not in NO_RUN_FOLDER:
-        folder = f"runs/{name.replace(' ', '-')}"
+        folder = "runs/quick" if name == "train" else f"runs/{name.replace(' ', '-')}"  # as `make train` has it
         command.add_argument(
             "--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})"
         )
-    command.add_argument("--config", metavar="F", help="a TOML file or the name of a preset")
+    command.add_argument("--config", metavar="F", help=f"a TOML file or a preset: {', '.join(PRESETS)}")
     command.add_argument("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated")
     command.add_argument("--dry-run", action="store_true", help="print the resolved plan and stop")
 
@@ -223,7 +251,7 @@ def _add_studies(study: argparse.ArgumentParser) -> None:
 def _run_recipe(name: str, recipe: Recipe, options: argparse.Namespace) -> int:
     from clickgrad.config import load_config
 
-    preset = "quick" if name == "train" else "study" if name.startswith("study ") else None
+    preset = "quick" if name in ("train", "demo") else "study" if name.startswith("study ") else None
     config = load_config(options.config, options.set, name, default=preset)
     _refuse_silent_settings(config, options)
     if name in ONE_POLICY:
@@ -286,10 +314,16 @@ def _policies(config: Config, options: argparse.Namespace) -> list[PolicySpec]:
 
 
 async def _train(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.display import journey, say
+    from clickgrad.planning.journey import closing_lines, opening_lines, reckon_stages
     from clickgrad.recipes.train import train
 
-    report = await train(config, options.run)
-    told = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
+    stages = reckon_stages(config)
+    say("\n".join(opening_lines(stages, options.run)))
+    with journey(stages):
+        report = await train(config, options.run)
+    told = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}\n"
+    told += "\n".join(closing_lines(options.run))
     return _measured(told, [evaluation.success for _, evaluation in report.evaluations])
 
 
@@ -421,6 +455,13 @@ async def _record(config: Config, options: argparse.Namespace) -> str:
     return told(*await record(config, options.task, rival, options.out, read_show_options(options)))
 
 
+async def _demo(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.live.demo import demo, demo_policy
+    from clickgrad.live.showing import told
+
+    return told(*await demo(config, demo_policy(options.policy), options.run, read_show_options(options)))
+
+
 async def _film(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.live.film import film
 
@@ -498,6 +539,14 @@ def _serve(options: argparse.Namespace) -> int:
         print(f"http://localhost:{port}/")
         print("Ctrl-C ends it; nothing you do there is kept.", flush=True)
         threading.Event().wait()
+    return DONE
+
+
+def _options(options: argparse.Namespace) -> int:
+    from clickgrad.tools.options import list_options, told
+
+    found = list_options(options.section)
+    print("\n".join(json.dumps(one.plain()) for one in found) if options.json else told(found))
     return DONE
 
 

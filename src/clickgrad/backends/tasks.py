@@ -56,7 +56,10 @@ def _drawn(wanted: TasksSection, split: Split | Literal["all"]) -> tuple[Task, .
 def _refuse_unknown(option: str, wanted: Sequence[str], known: set[str], suite: str) -> None:
     unknown = sorted(set(wanted) - known)
     if unknown:
-        raise UserError(f"tasks.{option}: no {unknown[0]!r} in {suite}; known are {', '.join(sorted(known))}")
+        raise UserError(
+            f"tasks.{option}: no {unknown[0]!r} in {suite}{did_you_mean(unknown[0], known)}; "
+            f"known are {', '.join(sorted(known))}"
+        )
 
 
 def find_task(tasks: Sequence[Task], name: str, suite: str) -> Task:
