@@ -368,8 +368,10 @@ def _all_options(section: type[BaseModel] = Config, prefix: str = "") -> list[st
     names = []
     for name, field in section.model_fields.items():
         inner = field.annotation
-        is_section = isinstance(inner, type) and issubclass(inner, BaseModel)
-        names += _all_options(inner, f"{prefix}{name}.") if is_section else [f"{prefix}{name}"]
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            names += _all_options(inner, f"{prefix}{name}.")
+        else:
+            names.append(f"{prefix}{name}")
     return names
 
 

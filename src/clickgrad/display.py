@@ -59,7 +59,7 @@ def journey(parts: Sequence[tuple[str, float]]) -> Iterator[None]:
 
 
 class Ticker:
-    """Progress of one stage."""
+    """How far a count has come, and when it will be done."""
 
     def __init__(self, name: str, total: int, done: int) -> None:
         self._name = name
@@ -104,7 +104,7 @@ class _BarTicker(Ticker):
 
 
 @contextmanager
-def stage(name: str, total: int, done: int = 0, quiet: bool = False) -> Iterator[Ticker]:
+def progress_bar(name: str, total: int, done: int = 0, quiet: bool = False) -> Iterator[Ticker]:
     """`done` of `total` were there before we began, and say nothing about how fast we are."""
     if quiet:
         yield _SilentTicker(name, total, done)

@@ -36,7 +36,7 @@ from clickgrad.browser.render import Rendering
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError, WorldError
 from clickgrad.rollout.episode import unjudged_because
-from clickgrad.rollout.reading import told_after
+from clickgrad.rollout.reading import with_notice_of
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
 from clickgrad.types import Exit, Observation, Split, Task, Unparsable
@@ -183,7 +183,7 @@ class _Episode:
         if not isinstance(action, Exit | Unparsable):
             await self._visit.session.perform(action)
         self._turns_left -= 1
-        page = told_after(action, await self._visit.session.observe())
+        page = with_notice_of(action, await self._visit.session.observe())
         terminated = isinstance(action, Exit) or self._visit.over()
         truncated = not terminated and self._turns_left == 0
         answer = action.message if isinstance(action, Exit) else None

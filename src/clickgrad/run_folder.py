@@ -97,11 +97,12 @@ def _settle_options(path: Path, options: dict[str, object]) -> None:
         aside = set_aside(path)
         warn(f"{path} is damaged ({fault}): kept as {aside.name}; the run goes on with the options given now")
     if path.exists():
-        before = dict(_flat(tomllib.loads(path.read_text())))
+        defaults = dict(_flat(Config().model_dump()))  # of options that there were none of when the run began
+        before = defaults | dict(_flat(tomllib.loads(path.read_text())))
         for name in REPLACED:
             if not before.get(name):
                 before.pop(name, None)
-        now = dict(_flat(options))
+        now = defaults | dict(_flat(options))
         for name in sorted(before.keys() | now.keys()):
             if name not in FREE and before.get(name) != now.get(name):
                 raise UserError(

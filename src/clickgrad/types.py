@@ -1,4 +1,4 @@
-"""The nouns that pass between the stages. Frozen values only: no behaviour beyond small derived facts, no I/O.
+"""The nouns that pass between the rooms. Frozen values only: no behaviour beyond small derived facts, no I/O.
 
 One word per idea: a *turn* is one observation, reply and action; a *step* is one optimizer step; a *trajectory* is
 what one episode left behind.
@@ -379,6 +379,10 @@ class Trajectory:
     @property
     def answer(self) -> str | None:
         return self.evidence.answer if self.evidence else None
+
+    def staleness(self, version: int) -> int:
+        """By how many versions the oldest sampled token is older than `version`; 0 without replies."""
+        return max((version - turn.completion.policy_version for turn in self.turns), default=0)
 
 
 # --- learn ----------------------------------------------------------------------------------------------------------

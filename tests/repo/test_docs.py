@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from documents import DOCS, DOCUMENTS, ROOT, anchors, commands, links, prose, spans, tables
 
-from clickgrad.cli import build_parser
+from clickgrad.cli.parser import build_parser
 from clickgrad.config import Config, load_config
 from clickgrad.tasks.suites import parse_suite
 

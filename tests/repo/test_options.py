@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 import clickgrad
+from clickgrad.cli.parser import MODULES, declared
 from clickgrad.config import READ_BY, Config
 
 PACKAGE = Path(clickgrad.__file__).parent
-ROOTS = {"run": "_run_goal"}  # of the command line; the others are called as their commands
+ROOTS = {
+    command.name: (module.__name__, name) for module in MODULES for name, command in declared(module).items()
+}  # functions of the command line
 # The rooms that see a configuration.
 ROOMS = tuple(f"clickgrad.{room}" for room in ("recipes", "backends", "tools", "live", "studies", "planning"))
 # Reached by name, but never at work: rollout workers open a judge and take pictures in evaluations alone.
@@ -88,8 +91,8 @@ def is_config(node: ast.AST) -> bool:
 
 
 def read_by(command: str) -> set[str]:
-    start = ("clickgrad.cli", ROOTS.get(command, "_" + command.replace(" ", "_")))
-    assert start[1] in definitions("clickgrad.cli")
+    start = ROOTS[command]
+    assert start[1] in definitions(start[0])
     seen, left, found, attributes = {start}, [start], set[str](), set[str]()
     while left:
         sections, places, used = looked_at(left.pop())

@@ -12,7 +12,7 @@ from importlib import resources
 import pytest
 
 import clickgrad
-from clickgrad.cli import build_parser
+from clickgrad.cli.parser import build_parser
 from clickgrad.config import READ_BY, load_config, presets
 
 HEAVY = ("torch", "transformers", "playwright", "vllm", "ray", "rich", "pydantic", "starlette")
@@ -58,7 +58,7 @@ def test_the_public_names_are_those_listed() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", clickgrad.__version__)
 
 
-@pytest.mark.parametrize("code", ["import clickgrad", "from clickgrad.cli import build_parser; build_parser()"])
+@pytest.mark.parametrize("code", ["import clickgrad", "from clickgrad.cli.parser import build_parser; build_parser()"])
 def test_nothing_heavy_is_loaded_before_it_is_needed(code: str) -> None:
     assert not loaded_by(code) & set(HEAVY)
 

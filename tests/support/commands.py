@@ -52,6 +52,21 @@ def call(arguments: Sequence[str | Path], cwd: Path) -> subprocess.CompletedProc
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
+def reinforce_coin(coin: Path, folder: str | Path, **more: object) -> list[str]:
+    """The words of a small reinforcement on tosses of a coin; options as `lora__rank=4`."""
+    settings: dict[str, object] = {
+        "tasks.suite": coin / "tasks.json",
+        "model.threads": 1,
+        "agent.max_turns": 2,
+        "agent.max_new_tokens": 24,
+        "rollout.concurrency": 4,
+        "lora.rank": 0,
+        "reinforce.max_refills": 0,
+    } | {name.replace("__", "."): value for name, value in more.items()}
+    sets = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    return ["reinforce", "--start", str(coin / "model"), "--run", str(folder), *sets]
+
+
 def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str], timeout_s: float = 60) -> None:
     """Look often, without a fixed sleep: what we wait for may last only milliseconds."""
     deadline = time.monotonic() + timeout_s

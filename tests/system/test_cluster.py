@@ -17,8 +17,8 @@ import psutil
 import pytest
 import ray
 from ray.cluster_utils import Cluster
+from ray_parts import hanging_parts, noting_engine
 from rollouts import fill_slots
-from stages import hanging_stage, noting_engine
 from tiny import make_task
 
 from clickgrad import __version__
@@ -26,6 +26,7 @@ from clickgrad.backends.ray.connection import connected, refuse_others, room_for
 from clickgrad.backends.ray.engine import Engines
 from clickgrad.backends.ray.events import Events
 from clickgrad.backends.ray.fleet import Fleet, FleetOptions
+from clickgrad.backends.ray.learner import failure_of
 from clickgrad.backends.ray.worker import Worker
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError
@@ -200,6 +201,17 @@ def test_an_evaluation_on_a_cluster_counts_every_task_once(coin: Path, tmp_path:
     assert report.success.infra_failed == 0
 
 
+@pytest.mark.parametrize("error", [KeyError("weights"), RuntimeError("rank 0 failed:\nout of memory"), SystemExit(3)])
+def test_why_the_learner_ended_is_known_whatever_it_was(error: BaseException) -> None:
+    def fit() -> None:
+        raise error
+
+    failure = failure_of(fit)
+    assert isinstance(failure, InfraError)
+    assert str(error).splitlines()[-1] in str(failure)
+    assert failure_of(lambda: None) is None
+
+
 def test_a_worker_plays_several_episodes_at_once() -> None:
     """With a single coroutine among its methods Ray would run them one after the other."""
     assert not [name for name, method in vars(Worker).items() if inspect.iscoroutinefunction(method)]
@@ -231,7 +243,7 @@ def test_a_worker_that_hangs_is_replaced_and_a_lost_engine_gets_the_newest_weigh
     options = FleetOptions(workers=1, worker_cpus=1, episodes_each=1, episode_s=4, patience_s=60)
     with connected("local"), asyncio.Runner() as runner:
         events = Events(tmp_path, told.append)
-        fleet = Fleet(partial(hanging_stage, tmp_path), "fixed", "format", None, options, events)
+        fleet = Fleet(partial(hanging_parts, tmp_path), "fixed", "format", None, options, events)
         runner.run(fleet.open())
         filling = fill_slots(slots, fleet.play, concurrency=2, retries=1, stored={}, on_end=lambda _: None)
         filled = runner.run(filling)

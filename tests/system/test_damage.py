@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import call
+from commands import call, reinforce_coin
 from full_disk import small_disk
 
 from clickgrad.rollout.store import TrajectoryFile, split_frames
@@ -17,20 +17,7 @@ Damage = Callable[[Path], object]
 
 
 def reinforce(coin: Path, folder: str | Path) -> list[str]:
-    settings = {
-        "tasks.suite": coin / "tasks.json",
-        "model.threads": 1,
-        "agent.max_turns": 2,
-        "agent.max_new_tokens": 24,
-        "rollout.concurrency": 4,
-        "lora.rank": 0,
-        "reinforce.steps": STEPS,
-        "reinforce.groups": GROUPS,
-        "reinforce.group_size": SIZE,
-        "reinforce.max_refills": 0,
-    }
-    sets = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    return ["reinforce", "--start", str(coin / "model"), "--run", str(folder), *sets]
+    return reinforce_coin(coin, folder, reinforce__steps=STEPS, reinforce__groups=GROUPS, reinforce__group_size=SIZE)
 
 
 @pytest.fixture(scope="module")

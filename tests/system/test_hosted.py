@@ -74,7 +74,9 @@ def test_demonstrations_are_explained_by_a_hosted_model(fake: FakeEndpoint, tmp_
     assert f"chat:fake: {len(turns)} requests" in done.stdout
 
 
-def test_an_endpoint_that_answers_garbage_measures_nothing(fake: FakeEndpoint, tmp_path: Path) -> None:
+def test_an_endpoint_that_answers_garbage_measures_nothing_until_it_is_mended(
+    fake: FakeEndpoint, tmp_path: Path
+) -> None:
     fake.answers = [Response('{"choices": 7}', media_type="application/json")]
     done = call(
         ["evaluate", "--policy", "chat:fake", "--run", "run", "--json", *QUICK, "--set", "chat.tries=1"], tmp_path
@@ -88,3 +90,14 @@ def test_an_endpoint_that_answers_garbage_measures_nothing(fake: FakeEndpoint, t
     told = call(["evaluate", "--policy", "chat:fake", "--run", "run", *QUICK, "--set", "chat.tries=1"], tmp_path)
     assert told.returncode == 1
     assert "not measured (n=0, 2 infra-failed)" in told.stdout
+
+    fake.answers = [reply('exit(message="N/A")')]
+    again = ["evaluate", "--policy", "chat:fake", "--run", "run", "--json", *QUICK, "--set", "chat.tries=1"]
+    mended = call(again, tmp_path)
+    assert mended.returncode == 0, mended.stderr
+    asked = len(fake.bodies)
+    assert (json.loads(mended.stdout)["success"]["n"], json.loads(mended.stdout)["success"]["infra_failed"]) == (2, 0)
+    names = [one.episode for one in TrajectoryFile(tmp_path / "run" / "trajectories" / "evaluate.jsonl.zst").read()]
+    assert sorted(name.rpartition("/")[2] for name in names) == ["try-0"] * 2 + ["try-1"] * 2 + ["try-2"] * 2
+    assert call(again, tmp_path).stdout == mended.stdout  # measured: nothing is left to try
+    assert len(fake.bodies) == asked

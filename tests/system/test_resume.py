@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import call, descendants, kill, none_left, start, wait_until
+from commands import call, descendants, kill, none_left, reinforce_coin, start, wait_until
 
 from clickgrad.rollout.store import TrajectoryFile
 
@@ -18,22 +18,15 @@ GROUPS, SIZE, STEPS = 3, 4, 3
 
 
 def reinforce(coin: Path, folder: str) -> list[str]:
-    settings = {
-        "tasks.suite": coin / "tasks.json",
-        "model.threads": 1,
-        "agent.max_turns": 2,
-        "agent.max_new_tokens": 24,
-        "rollout.concurrency": 4,
-        "lora.rank": 0,
-        "reinforce.steps": STEPS,
-        "reinforce.groups": GROUPS,
-        "reinforce.group_size": SIZE,
-        "reinforce.max_refills": 0,
-        "reinforce.micro_tokens": 1,  # a row at a time: an update long enough to be killed in
-        "reinforce.kl_beta": 0.1,
-    }
-    sets = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    return ["reinforce", "--start", str(coin / "model"), "--run", folder, *sets]
+    return reinforce_coin(
+        coin,
+        folder,
+        reinforce__steps=STEPS,
+        reinforce__groups=GROUPS,
+        reinforce__group_size=SIZE,
+        reinforce__micro_tokens=1,  # a row at a time: an update long enough to be killed in
+        reinforce__kl_beta=0.1,
+    )
 
 
 def stored(run_folder: Path, step: int) -> list[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from subprocess import Popen
 from typing import TYPE_CHECKING
 
 import pytest
-from commands import start
 from looking import serving, watched_page
 
 if TYPE_CHECKING:
@@ -17,25 +15,6 @@ PATIENCE_MS = 90_000
 DOTS = "document.querySelectorAll('figure[data-metric=success] circle').length"
 TOLD = r"Number(/(\d+) step/.exec(document.querySelector('[data-run=coin]').innerText)?.[1])"
 SHOWN = "Number((document.querySelector('#count')?.textContent ?? '0').split(' ')[0].replace(',', ''))"
-
-
-def train(coin: Path, runs: Path) -> Popen[str]:
-    """Many more steps than are looked at: it is ended when enough was seen."""
-    settings = {
-        "tasks.suite": coin / "tasks.json",
-        "model.threads": 1,
-        "agent.max_turns": 2,
-        "agent.max_new_tokens": 24,
-        "rollout.concurrency": 4,
-        "rollout.screenshots": "true",
-        "lora.rank": 4,
-        "reinforce.steps": 500,
-        "reinforce.groups": 2,
-        "reinforce.group_size": 4,
-        "reinforce.max_refills": 0,
-    }
-    sets = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
-    return start(["reinforce", "--start", str(coin / "model"), "--run", str(runs / "coin"), *sets], runs)
 
 
 @pytest.mark.timeout(240)

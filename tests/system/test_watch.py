@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from coin_training import train
 from looking import serving, watched_page
 from showing import showing
-from test_viewer_live import train
 
 from clickgrad.rollout.store import TrajectoryFile
 

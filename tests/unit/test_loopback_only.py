@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 import psutil
 
-from clickgrad.cli import build_parser
+from clickgrad.cli.parser import build_parser
 from clickgrad.worlds.arena import Arena
 
 

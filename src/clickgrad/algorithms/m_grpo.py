@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from clickgrad.advantages import group_advantages
 from clickgrad.algorithms.protocol import Group, GroupPlan
 from clickgrad.algorithms.sequence import TaskSequence
-from clickgrad.learn.advantages import group_advantages
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import Normalizer, grpo_samples
 from clickgrad.types import Sample, Trajectory
@@ -59,12 +59,7 @@ class MGrpo:
 
         Sampling never runs further ahead than that; episodes found in the folder of a run that was allowed more may be.
         """
-        return [member for member in group if not member.usable or age(member, version) <= self.max_staleness]
-
-
-def age(trajectory: Trajectory, version: int) -> int:
-    """How many versions the policy is past the oldest of the episode's tokens; one without replies has none."""
-    return max((version - turn.completion.policy_version for turn in trajectory.turns), default=0)
+        return [member for member in group if not member.usable or member.staleness(version) <= self.max_staleness]
 
 
 def shuffled_rewards(group: Sequence[Trajectory], seed: str) -> list[Trajectory]:

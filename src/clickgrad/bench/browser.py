@@ -24,7 +24,7 @@ from clickgrad.backends.local import LocalPlayers
 from clickgrad.bench.timed import TimedVenue, Times
 from clickgrad.browser.pool import Browser
 from clickgrad.browser.process import Footprint
-from clickgrad.display import Ticker, stage
+from clickgrad.display import Ticker, progress_bar
 from clickgrad.errors import InfraError, UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, FixedPolicy, noop_policy
@@ -87,7 +87,7 @@ def bench_browser(episodes: int, quiet: bool) -> BrowserFigures:
     total = 3 * len(miniwob) + 5 * len(pocket) + 2 * SLOW_EPISODES + episodes
     if episodes < 1:
         raise UserError(f"--episodes {episodes}: give at least 1")
-    with stage("bench browser", total, quiet=quiet) as ticker:
+    with progress_bar("bench browser", total, quiet=quiet) as ticker:
         return asyncio.run(_measure(miniwob, pocket, episodes, ticker))
 
 

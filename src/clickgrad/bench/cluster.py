@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from clickgrad.backends import open_backend
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import Config, load_config
-from clickgrad.display import Ticker, stage
+from clickgrad.display import Ticker, progress_bar
 from clickgrad.errors import InfraError
 from clickgrad.policy.spec import Scripted
 from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
@@ -36,7 +36,7 @@ class ClusterFigures:
 def bench_cluster(episodes: int, rounds: int, quiet: bool) -> ClusterFigures:
     """In turn, so that a slow minute of the machine hits both; the best round of each counts."""
     plain, ray = [], []
-    with stage("bench cluster", 2 * rounds * (episodes + WARMING), quiet=quiet) as ticker:
+    with progress_bar("bench cluster", 2 * rounds * (episodes + WARMING), quiet=quiet) as ticker:
         for _ in range(rounds):
             plain.append(_episodes_per_min((), episodes, ticker))
             ray.append(_episodes_per_min(ON_RAY, episodes, ticker))

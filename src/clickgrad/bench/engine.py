@@ -27,7 +27,7 @@ from clickgrad.backends.venues import open_venue
 from clickgrad.bench.engine_parts import endless, measure_parts
 from clickgrad.bench.figures import PeakMemory
 from clickgrad.config import Config
-from clickgrad.display import stage
+from clickgrad.display import progress_bar
 from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.scripted import ExpertPolicy
 from clickgrad.policy.torch_engine import TorchEngine
@@ -104,7 +104,7 @@ class _Wanderer:
 def bench_engine(quiet: bool) -> EngineFigures:
     loaded = load_model("smollm2")
     crowd = record(prompt_builder(Config(), loaded.tokenizer))
-    with stage("bench engine", 6, quiet=quiet) as ticker:
+    with progress_bar("bench engine", 6, quiet=quiet) as ticker:
         ticker.show("recorded")
         ours, seconds, peak_mb, hits = _ours(loaded, crowd)
         ticker.advance(f"our engine: {seconds:.0f} s")

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from clickgrad.bench.figures import PeakMemory
-from clickgrad.display import stage
+from clickgrad.display import progress_bar
 from clickgrad.learn.learner import LocalLearner
 from clickgrad.learn.logprobs import collate, micro_batches, reply_logprobs
 from clickgrad.learn.losses import grpo_loss
@@ -51,7 +51,7 @@ class LearnFigures:
 def bench_learn(pages: Sequence[int], lora_rank: int, repeat: int, quiet: bool) -> Iterator[LearnFigures]:
     """Thirty-five minutes on two cores, so each page size is told as soon as it is measured."""
     learner = LocalLearner(load_model("smollm2"), LearnerSpec(lora=Lora(lora_rank, 2 * max(lora_rank, 1))))
-    with stage("bench learn", len(pages) * len(LAYOUTS) * repeat, quiet=quiet) as ticker:
+    with progress_bar("bench learn", len(pages) * len(LAYOUTS) * repeat, quiet=quiet) as ticker:
         for page in pages:
             samples = agent_turns(page, MEMBERS.get(page, 1))
             seconds: dict[Layout, list[float]] = {layout: [] for layout in LAYOUTS}

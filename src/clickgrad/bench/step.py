@@ -6,7 +6,6 @@ its own; the browser's processes are looked at twenty times a second; what no co
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +18,8 @@ import psutil
 
 from clickgrad.config import Config
 from clickgrad.recipes.reinforce import reinforce
+from clickgrad.report.metrics import read_steps
+from clickgrad.report.rows import plain
 from clickgrad.run_layout import METRICS
 from clickgrad.tools.doctor import usable_cores
 from clickgrad.worlds.server import THREAD
@@ -48,16 +49,17 @@ async def bench_step(config: Config, start: str) -> StepTimes:
     once = config.model_copy(update={"reinforce": config.reinforce.model_copy(update={"steps": 1})})
     with TemporaryDirectory(prefix="clickgrad-bench-") as folder, _Clocks() as clocks:
         await reinforce(once, start, Path(folder) / "run")
-        [row] = map(json.loads, (Path(folder) / "run" / METRICS).read_text().splitlines())
+        [[row], _] = read_steps(Path(folder) / "run" / METRICS)
+        figures = plain(row)
     cores = usable_cores()
     return StepTimes(
-        episodes=row["episodes"],
-        turns=round(row["mean_turns"] * (row["episodes"] - row["crashed"])),
-        computed_tokens=row["computed_tokens"],
-        rollout_s=row["rollout_s"],
-        engine_s=row["engine_s"],
-        tokens_per_forward=row["tokens_per_forward"],
-        update_s=row["update_s"],
+        episodes=figures["episodes"],
+        turns=round(figures["mean_turns"] * (figures["episodes"] - figures["crashed"])),
+        computed_tokens=figures["computed_tokens"],
+        rollout_s=figures["rollout_s"],
+        engine_s=figures["engine_s"],
+        tokens_per_forward=figures["tokens_per_forward"],
+        update_s=figures["update_s"],
         peak_rss_mb=clocks.peak_rss_mb,
         cores=cores,
         browser_core_s=clocks.browser_s,

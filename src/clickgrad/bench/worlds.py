@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from clickgrad.bench.figures import median, percentile, rss_mb
-from clickgrad.display import stage
+from clickgrad.display import progress_bar
 from clickgrad.tasks.suites import load_tasks
 from clickgrad.types import Task
 from clickgrad.worlds import Arena, World
@@ -35,7 +35,7 @@ class WorldFigures:
 
 
 def bench_worlds(worlds: int, forks: int, quiet: bool) -> WorldFigures:
-    with Arena() as arena, stage("bench worlds", worlds + PAGES + forks, quiet=quiet) as ticker:
+    with Arena() as arena, progress_bar("bench worlds", worlds + PAGES + forks, quiet=quiet) as ticker:
         arena.fork().close()
         before, fork_s, alive = rss_mb(), [], []
         for _ in range(worlds):

@@ -120,10 +120,10 @@ def _write(folder: Path, state: State) -> None:
     folder.mkdir(parents=True)
     safetensors.torch.save_file(state.weights, folder / "weights.safetensors")
     safetensors.torch.save_file(state.moments, folder / "optimizer.safetensors")
-    told: dict[str, Any] = {"format": FORMAT, "score": state.score, "files": digests(folder)} | {
+    stored: dict[str, Any] = {"format": FORMAT, "score": state.score, "files": digests(folder)} | {
         name: getattr(state.progress, name) for name in Progress.__dataclass_fields__
     }
-    (folder / STATE).write_text(json.dumps(told | {"digest": _digest(told)}))
+    (folder / STATE).write_text(json.dumps(stored | {"digest": _digest(stored)}))
     for file in folder.iterdir():
         flush(file)
 

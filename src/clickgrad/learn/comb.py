@@ -135,7 +135,8 @@ class CombAttention:
             self._mask = _lower_right(CHUNK, max(CHUNK, self._longest), like=queries_L).repeat(groups, 1, 1)
         mask_LT = self._mask[:, -length:, -keys_T.shape[2] :].reshape(groups * length, -1)
         # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
-        out = attend(queries_L.reshape(1, heads // groups, groups * length, size), keys_T, values_T, mask_LT, scaling)
+        queries = queries_L.reshape(heads // groups, groups * length, size)
+        out = attend(queries, keys_T[0], values_T[0], mask_LT, scaling)
         return out.reshape(1, heads, length, size)
 
 

@@ -37,10 +37,11 @@ class FrozenLinears:
             ]
             # Logits are as large as 30, where bfloat16 knows steps of 1/8: the last layer is never rounded.
             types = [torch.float32 if layer is last else self._dtype for layer in others]
-            self._frozen = [
+            frozen = [
                 _Frozen(layer, _both_ways(layer, dtype), dtype) for layer, dtype in zip(others, types, strict=True)
             ]
-        for forward in (*self._adapted, *self._frozen):
+        self._forwards: list[_Adapted | _Frozen] = [*self._adapted, *frozen]
+        for forward in self._forwards:
             forward.module.forward = forward
         self._norms = RoundedNorms(adapted.get_decoder(), sampling_only=False) if compute == "bfloat16" else None
         self.refresh()
@@ -56,7 +57,7 @@ class FrozenLinears:
             forward.refresh()
 
     def release(self) -> None:
-        for forward in (*self._adapted, *self._frozen):
+        for forward in self._forwards:
             vars(forward.module).pop("forward", None)
         if self._norms:
             self._norms.release()

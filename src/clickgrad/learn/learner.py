@@ -189,7 +189,7 @@ class LocalLearner:
     @torch.no_grad()
     def merged(self) -> dict[str, torch.Tensor]:
         """All weights of the plain model, adapters added. The sampler is to be refreshed first."""
-        weights = self.sampler.model.state_dict()
+        weights: dict[str, torch.Tensor] = self.sampler.model.state_dict()
         if self._lora and not self._apart:
             weights = {name.replace(".base_layer", ""): one for name, one in weights.items() if ".lora_" not in name}
             weights |= dict(merged_weights(self.model))

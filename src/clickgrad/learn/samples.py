@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from clickgrad.advantages import group_advantages
 from clickgrad.errors import UserError
-from clickgrad.learn.advantages import group_advantages
 from clickgrad.types import Sample, Trajectory, Turn
 
 Normalizer = Literal["paper", "constant", "token"]

@@ -56,7 +56,7 @@ def clone_step(
     ranks: Ranks = ALONE,
 ) -> StepFigures:
     """Behaviour cloning on one batch: the mean over its replies."""
-    total = len(samples)
+    total = max(1, len(samples))
 
     def backward(batch: Batch, number: int, weight: float) -> _Part:
         logprobs, entropy = reply_logprobs(model, batch)
@@ -172,10 +172,10 @@ def _step(
         skipped=skipped,
         loss=loss,
         grad_norm=norm,
-        entropy=entropy / tokens,
-        kl=kl / tokens,
+        entropy=entropy / max(1, tokens),
+        kl=kl / max(1, tokens),
         sampler_gap=ranks.max(max((part.sampler_gap for part in parts), default=0.0)),
-        clip_share=clipped / tokens,
+        clip_share=clipped / max(1, tokens),
         tokens=tokens,
         tokens_seen=sum(len(ids) for ids in {sample.ids for sample in samples}),
         tokens_computed=int(computed_by_all),

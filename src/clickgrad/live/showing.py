@@ -116,11 +116,11 @@ async def play_rounds(
         trajectories = await stage.play(task)
         if once:
             return trajectories
-        say(told(*trajectories))
+        say(verdict_lines(trajectories))
         task = await (following or stage.next_task)()
 
 
-def told(*trajectories: Trajectory) -> str:
+def verdict_lines(trajectories: Sequence[Trajectory]) -> str:
     """What came of it, when it has ended by itself."""
     return "\n".join(f"{trajectory.policy}: {verdict_line(trajectory)}" for trajectory in trajectories)
 

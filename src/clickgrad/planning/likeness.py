@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from clickgrad.advantages import group_advantages
 from clickgrad.errors import UserError
-from clickgrad.learn.advantages import group_advantages
 from clickgrad.planning.figures import MEASURED
 from clickgrad.planning.options import Options
 from clickgrad.planning.workload import Workload, comb_tokens, loads
 from clickgrad.report.episodes import Episode
-from clickgrad.report.metrics import read_rows
+from clickgrad.report.metrics import read_rows, read_steps
+from clickgrad.report.rows import ReinforceRow, read_time
 from clickgrad.report.runs import RunFolder
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_layout import TIMES
@@ -113,9 +114,10 @@ def in_rounds(trajectories: Sequence[Trajectory], learning: dict[str, Any]) -> l
 def _seen(folder: RunFolder, files: dict[Path, list[Trajectory]]) -> Seen | None:
     """None where the run is not finished or lacks its times."""
     steps = {int(match[1]) for path in files if (match := STEP_FILE.match(path.name))}
-    rows = {row["step"]: row for row in read_rows(folder.metrics)[0] if row["step"] in steps}.values()
-    parts = read_rows(folder.path / TIMES, "part")[0] if not steps else []
-    rollout_s = sum(row.get("rollout_s") or 0.0 for row in rows) + sum(part.get("seconds") or 0.0 for part in parts)
+    found = read_steps(folder.metrics)[0]
+    rows = {row.step: row for row in found if isinstance(row, ReinforceRow) and row.step in steps}.values()
+    parts = read_rows(folder.path / TIMES, read_time)[0] if not steps else []
+    rollout_s = sum(row.rollout_s or 0.0 for row in rows) + sum(part.seconds for part in parts)
     if not rollout_s or len(rows) < len(steps):
         return None
     episodes = [episode for file in files.values() for episode in file]
@@ -123,7 +125,7 @@ def _seen(folder: RunFolder, files: dict[Path, list[Trajectory]]) -> Seen | None
     return Seen(
         episodes=len(episodes),
         rollout_s=rollout_s,
-        update_s=sum(row.get("update_s") or 0.0 for row in rows),
+        update_s=sum(row.update_s or 0.0 for row in rows),
         policy_s=sum(turn.policy_s for turn in turns) / len(turns),
         browser_s=sum(turn.browser_s for turn in turns) / len(turns),
     )

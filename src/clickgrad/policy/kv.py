@@ -18,7 +18,8 @@ from clickgrad.policy.attention import attend
 
 Tensor = torch.Tensor
 Layers = list[tuple[Tensor, Tensor]]  # each [G, T, D] of one request
-GROW = 256  # positions added at a time
+GROW = 64  # positions added at a time
+WORTH_ALL = 0.6  # share of a buffer in use from which its end is better masked than cut off, which would copy it
 SHORT = 16  # tokens: segments up to this length attend together, padded to the longest of them
 
 
@@ -106,24 +107,28 @@ class PassAttention:
         begins = [0]
         for one in segments:
             begins.append(begins[-1] + one.length)
-        short = [(begin, one) for begin, one in zip(begins, segments, strict=False) if one.length <= SHORT]
-        self._long = [(begin, one) for begin, one in zip(begins, segments, strict=False) if one.length > SHORT]
-        self._short_rows = [one.row for _, one in short]
-        self._width = max((one.length for _, one in short), default=0)
-        self._reach = max((one.end for _, one in short), default=0)
-        # Padding repeats a segment's last token: it is computed and thrown away.
+        placed = list(zip(begins, segments, strict=False))
+        short = {one.row: (begin, one) for begin, one in placed if one.length <= SHORT}
+        self._long = [(begin, one) for begin, one in placed if one.length > SHORT]
+        self._short_rows = max(short, default=-1) + 1
+        self._width = max((one.length for _, one in short.values()), default=0)
+        self._reach = max((one.end for _, one in short.values()), default=0)
+        # Rows that are not asked get some token to ask with. Padding repeats a segment's last token. Both are computed
+        # and thrown away.
+        asked = [short.get(row, (0, Segment(row, 0, 1))) for row in range(self._short_rows)]
         self._padded = torch.tensor(
-            [[begin + min(place, one.length - 1) for place in range(self._width)] for begin, one in short]
+            [[begin + min(place, one.length - 1) for place in range(self._width)] for begin, one in asked]
+        )
+        self._last_seen = torch.tensor(
+            [[one.start + min(place, one.length - 1) for place in range(self._width)] for _, one in asked]
         )
         self._kept = torch.tensor(
-            [at * self._width + place for at, (_, one) in enumerate(short) for place in range(one.length)]
+            [row * self._width + place for row, (_, one) in short.items() for place in range(one.length)]
         )
-        self._short_tokens = torch.tensor([begin + place for begin, one in short for place in range(one.length)])
-        self._last_seen = torch.tensor(
-            [[one.start + min(place, one.length - 1) for place in range(self._width)] for _, one in short]
+        self._short_tokens = torch.tensor(
+            [begin + place for begin, one in short.values() for place in range(one.length)]
         )
-        self._together = self._short_rows == list(range(len(short)))
-        self._masks: dict[int, Tensor] = {}
+        self._mask: Tensor | None = None
         self._causal: dict[tuple[int, int], Tensor] = {}
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, scaling: float | None, layer: int) -> Tensor:
@@ -146,17 +151,18 @@ class PassAttention:
         heads, _, size = query_N.shape
         groups = heads // keys.shape[1]
         rows, width = self._padded.shape
-        which = slice(0, rows) if self._together else self._short_rows
-        keys_RT, values_RT = keys[which, :, : self._reach], values[which, :, : self._reach]
+        # Rows in between that are not asked attend for nothing: less work than to copy those that are.
+        keys_RT, values_RT = keys[:rows], values[:rows]
+        if keys.dtype is not torch.bfloat16 or self._reach < WORTH_ALL * keys.shape[2]:
+            keys_RT, values_RT = keys_RT[:, :, : self._reach], values_RT[:, :, : self._reach]
         # The query heads of one key/value head stand side by side as queries, so keys need not be repeated.
         asked = query_N[:, self._padded].reshape(-1, groups, rows, width, size).permute(2, 0, 1, 3, 4)
-        mask = self._masks.get(groups)
-        if mask is None:
-            visible = torch.arange(self._reach) <= self._last_seen[:, :, None]  # [short, width, T]
-            mask = self._masks[groups] = visible[:, None].repeat(1, 1, groups, 1)
-        answer = torch.nn.functional.scaled_dot_product_attention(
-            asked.reshape(rows, -1, groups * width, size), keys_RT, values_RT, attn_mask=mask, scale=scaling
-        )
+        if self._mask is None:  # made by the first layer, used by all
+            hidden = torch.arange(keys_RT.shape[2]) > self._last_seen[:, :, None]  # [R, width, T]
+            self._mask = torch.zeros(hidden.shape, dtype=keys.dtype).masked_fill_(hidden, float("-inf"))
+            self._mask = self._mask.repeat(1, groups, 1).repeat_interleave(keys.shape[1], 0)
+        asked = asked.reshape(-1, groups * width, size)
+        answer = attend(asked, keys_RT.flatten(0, 1), values_RT.flatten(0, 1), self._mask, scaling)
         answer = answer.reshape(rows, -1, groups, width, size).permute(0, 3, 1, 2, 4)
         return answer.reshape(rows * width, heads, size)[self._kept]
 
@@ -164,7 +170,7 @@ class PassAttention:
         heads, length, size = query_L.shape
         groups, seen = heads // keys_T.shape[0], keys_T.shape[1]
         mask = self._causal_mask(length, seen, groups, query_L.dtype)
-        answer = attend(query_L.reshape(1, -1, groups * length, size), keys_T[None], values_T[None], mask, scaling)
+        answer = attend(query_L.reshape(-1, groups * length, size), keys_T, values_T, mask, scaling)
         return answer.reshape(heads, length, size).transpose(0, 1)
 
     def _causal_mask(self, length: int, seen: int, groups: int, dtype: torch.dtype) -> Tensor:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import safetensors
 import torch
 import transformers
 
@@ -30,7 +31,7 @@ SMOLLM2 = "smollm2"
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 # Llama's template tells the model today's date: pinned to its own default, or prompts would change overnight.
 TEMPLATE_DATE = "26 Jul 2024"
-UNREADABLE = (OSError, ValueError, KeyError, RuntimeError)
+UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError)
 
 
 def cache_folder() -> Path:
@@ -123,6 +124,27 @@ def load_model(source: str) -> LoadedModel:
     return LoadedModel(source, model, load_tokenizer(source))
 
 
+def check_model(source: str) -> None:
+    """What would keep a model from being loaded, as far as that can be seen without reading its weights."""
+    where = locate(source)
+    if not isinstance(where, Path):
+        return
+    adapted = not (where / "config.json").is_file()
+    base = _base_of(source, where) if adapted else ""
+    try:
+        if not adapted:
+            transformers.AutoConfig.from_pretrained(where)
+        for file in where.glob("*.safetensors"):
+            with safetensors.safe_open(file, "pt"):
+                pass
+    except UNREADABLE as error:
+        raise UserError(f"model {source!r} cannot be loaded: {_first_line(error)}") from error
+    if base:
+        check_model(base)
+    else:
+        load_tokenizer(source)
+
+
 def load_tokenizer(source: str) -> ChatTokenizer:
     where = locate(source)
     try:
@@ -150,14 +172,7 @@ def locate(source: str) -> Path | str:
 
 def _load_adapted(source: str, folder: Path) -> LoadedModel:
     """The base that the adapter names, with the adapter merged in."""
-    try:
-        named = json.loads((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
-    except FileNotFoundError:
-        raise UserError(f"{source} holds no model: config.json is missing; give a transformers folder") from None
-    except (OSError, ValueError, AttributeError) as error:
-        raise UserError(f"{source}/adapter_config.json cannot be read: {_first_line(error)}") from error
-    if not named:
-        raise UserError(f"the adapter {source} does not say which model it was trained on (base_model_name_or_path)")
+    named = _base_of(source, folder)
     try:
         base = load_model(named)
     except UserError as error:
@@ -167,9 +182,20 @@ def _load_adapted(source: str, folder: Path) -> LoadedModel:
     return LoadedModel(source, _merged(base.model, folder, named), tokenizer)
 
 
+def _base_of(source: str, folder: Path) -> str:
+    try:
+        named = json.loads((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
+    except FileNotFoundError:
+        raise UserError(f"{source} holds no model: config.json is missing; give a transformers folder") from None
+    except (OSError, ValueError, AttributeError) as error:
+        raise UserError(f"{source}/adapter_config.json cannot be read: {_first_line(error)}") from error
+    if not named:
+        raise UserError(f"the adapter {source} does not say which model it was trained on (base_model_name_or_path)")
+    return str(named)
+
+
 def _merged(model: Any, folder: Path, base: str) -> Any:
     import peft
-    import safetensors
 
     try:
         with warnings.catch_warnings():  # what it warns of is an error here
@@ -177,7 +203,7 @@ def _merged(model: Any, folder: Path, base: str) -> Any:
             adapted = peft.PeftModel.from_pretrained(model, folder)
         with safetensors.safe_open(folder / "adapter_model.safetensors", "pt") as file:
             strangers = set(file.keys()) ^ set(peft.get_peft_model_state_dict(adapted))
-    except (*UNREADABLE, TypeError, safetensors.SafetensorError) as error:
+    except (*UNREADABLE, TypeError) as error:
         raise UserError(f"the adapter {folder} does not fit its base {base}: {_first_line(error)}") from error
     if strangers:
         raise UserError(f"the adapter {folder} is of another base than {base}: only one of them has {min(strangers)}")

@@ -108,15 +108,15 @@ class VllmServer:
             keeper.wait(END_TIMEOUT_S)
 
     def _wait_until_ready(self) -> None:
-        started = told = time.monotonic()
+        started = spoke = time.monotonic()
         while not _is_healthy(self.url):
             now = time.monotonic()
             if not self.alive:
                 raise PolicyError(f"vLLM ended while starting: {self._reason()} (all of it in {self._log})")
             if now - started > self._ready_s:
                 raise PolicyError(f"vLLM was not ready within {self._ready_s:.0f} s; its output is in {self._log}")
-            if now - told > TELL_EVERY_S:
-                told = now
+            if now - spoke > TELL_EVERY_S:
+                spoke = now
                 self._tell(f"vLLM has been starting for {now - started:.0f} s ({self._log})")
             time.sleep(POLL_S)
 

@@ -14,17 +14,18 @@ from clickgrad.backends.agents import prompt_builder
 from clickgrad.backends.learners import clone_spec
 from clickgrad.backends.policies import settle_compute
 from clickgrad.config import Config
-from clickgrad.display import say, stage
+from clickgrad.display import progress_bar, say
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
 from clickgrad.learn.samples import clone_samples
-from clickgrad.policy.models import locate
+from clickgrad.policy.models import check_model
 from clickgrad.recipes.demos import read_demos, record_demos
 from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
-from clickgrad.report.metrics import Metrics, read_rows, timed
+from clickgrad.report.metrics import Metrics, read_steps, timed
 from clickgrad.report.page import read_report
+from clickgrad.report.rows import CloneRow, plain
 from clickgrad.report.writers import open_mirrors
 from clickgrad.rollout.retell import retell
 from clickgrad.run_folder import open_run
@@ -39,20 +40,20 @@ async def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
     options = config.clone
     if options.patience and not options.held_out:
         raise UserError("clone.patience needs a held-out loss: set clone.held_out, for example to 0.1")
-    locate(model_of(config.model.path))  # a model that is not there is said before demonstrations are recorded
+    check_model(model_of(config.model.path))  # before demonstrations are recorded
     with open_run(run, config, "clone", str(demos) if demos else ""):
         with timed(run, "demonstrations"):
             demonstrations = read_demos(demos) if demos else await record_demos(config, run / TRAJECTORIES / DEMOS)
-        plan = make_plan(config, [len(demonstration.turns) for demonstration in demonstrations])
+        batches = make_batches(config, [len(demonstration.turns) for demonstration in demonstrations])
         stalled = has_stalled(_held_out(run), options.patience)
-        if is_finished(run, 0 if stalled else len(plan.steps)):
+        if is_finished(run, 0 if stalled else len(batches.steps)):
             return run / MODEL
         config = settle_compute(config, run)
         with open_backend(config, run).learner(clone_spec(config)) as learner:
             builder = prompt_builder(config, learner.tokenizer)
             samples = [clone_samples(retell(demonstration, builder)) for demonstration in demonstrations]
             metrics = Metrics(run / METRICS, open_mirrors(run, **config.log.model_dump()))
-            await _learn(config, run, learner, plan, samples, metrics)
+            await _learn(config, run, learner, batches, samples, metrics)
             metrics.close()
             export(learner, run)
         read_report(run).save_page(run)
@@ -60,13 +61,13 @@ async def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Batches:
     steps: list[list[int]]  # the demonstrations that make up each step
     epoch_ends: set[int]  # steps, counted from 1
     held_out: list[int]
 
 
-def make_plan(config: Config, turns: Sequence[int]) -> Plan:
+def make_batches(config: Config, turns: Sequence[int]) -> Batches:
     """Who is learned from when, by numbers of turns. Whole demonstrations, since their turns share a trunk.
 
     Turns 2 3 1 with a batch of 4, in that order:  0 1,  then  2.
@@ -87,7 +88,7 @@ def make_plan(config: Config, turns: Sequence[int]) -> Plan:
             steps[-1].append(index)
             filled += turns[index]
         epoch_ends.add(len(steps))
-    return Plan(steps, epoch_ends, sorted(held_out))
+    return Batches(steps, epoch_ends, sorted(held_out))
 
 
 def has_stalled(losses: Sequence[float], patience: int) -> bool:
@@ -100,39 +101,46 @@ def _held_out(run: Path) -> tuple[float, ...]:
     saved = checkpoint.latest(run / CHECKPOINTS)
     if saved is None or checkpoint.find_fault(saved):
         return ()
-    stored = [row.get("held_out_loss") for row in read_rows(run / METRICS)[0]]
+    stored = [row.held_out_loss for row in read_steps(run / METRICS)[0] if isinstance(row, CloneRow)]
     return checkpoint.read_progress(saved).held_out or tuple(loss for loss in stored if loss is not None)
 
 
 async def _learn(
-    config: Config, run: Path, learner: Learner, plan: Plan, samples: Sequence[Sequence[Sample]], metrics: Metrics
+    config: Config, run: Path, learner: Learner, batches: Batches, samples: Sequence[Sequence[Sample]], metrics: Metrics
 ) -> None:
     options = config.clone
     progress = resume(run, learner, need_all=True)  # the best one is what comes out
     losses = _held_out(run)
     skipped = SkippedSteps(run)
-    aside = [one for index in plan.held_out for one in samples[index]]
+    aside = [one for index in batches.held_out for one in samples[index]]
     with (
-        stage("clone", len(plan.steps), progress.step) as ticker,
+        progress_bar("clone", len(batches.steps), progress.step) as ticker,
         LearnerThread(learner, lambda done, total: None) as thread,
     ):
-        for step in range(progress.step + 1, len(plan.steps) + 1):
+        for step in range(progress.step + 1, len(batches.steps) + 1):
             if has_stalled(losses, options.patience):
                 say(f"the held-out loss has not come down for {options.patience} epochs: stopped before step {step}")
                 break
             started = time.monotonic()
-            batch = [one for index in plan.steps[step - 1] for one in samples[index]]
-            lr = options.lr * schedule(step, len(plan.steps), options.warmup)
+            batch = [one for index in batches.steps[step - 1] for one in samples[index]]
+            lr = options.lr * schedule(step, len(batches.steps), options.warmup)
             figures = await thread.run(learner.clone, batch, lr, options.micro_tokens, options.layout)
             skipped.note(step, batch, figures)
             seconds = time.monotonic() - started
-            is_epoch_end = step in plan.epoch_ends
+            is_epoch_end = step in batches.epoch_ends
             held_out = await thread.run(learner.mean_loss, aside, options.micro_tokens) if is_epoch_end else None
             rate = figures.tokens_seen / seconds
-            row = {"loss": figures.loss, "grad_norm": figures.grad_norm, "entropy": figures.entropy}
-            metrics.append(
-                {"step": step, "lr": lr, **row, "held_out_loss": held_out, "seconds": seconds, "tokens_per_s": rate}
+            row = CloneRow(
+                step=step,
+                loss=figures.loss,
+                held_out_loss=held_out,
+                entropy=figures.entropy,
+                grad_norm=figures.grad_norm,
+                lr=lr,
+                tokens_per_s=rate,
+                seconds=seconds,
             )
+            metrics.append(plain(row))
             losses += () if held_out is None else (held_out,)
             if step % options.save_every == 0 or is_epoch_end:
                 score = None if held_out is None else -held_out

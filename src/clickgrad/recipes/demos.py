@@ -19,7 +19,7 @@ from clickgrad.backends.policies import metered, open_chat
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
-from clickgrad.display import stage
+from clickgrad.display import progress_bar
 from clickgrad.errors import UserError, warn
 from clickgrad.integrity import set_aside
 from clickgrad.policy.explaining import ChatExplainer
@@ -96,7 +96,7 @@ def _drawn(config: Config) -> Sequence[Task]:
 async def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list[Trajectory]:
     # What broke in an earlier sitting is tried again: an endpoint or a browser may be back.
     stored = {trajectory.episode: trajectory for trajectory in file.mend(warn) if trajectory.usable}
-    with _expert(config, file.path.parent) as policy, stage("demonstrations", len(slots), len(stored)) as ticker:
+    with _expert(config, file.path.parent) as policy, progress_bar("demonstrations", len(slots), len(stored)) as ticker:
 
         def on_end(trajectory: Trajectory) -> None:
             file.append(trajectory)

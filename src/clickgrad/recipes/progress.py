@@ -15,7 +15,7 @@ import torch
 
 from clickgrad.codec import to_plain
 from clickgrad.display import say
-from clickgrad.errors import LearnError, warn
+from clickgrad.errors import InfraError, LearnError, boundary, warn
 from clickgrad.integrity import broken_seal, seal, set_aside, writing
 from clickgrad.learn import checkpoint
 from clickgrad.learn.learner import Learner
@@ -54,7 +54,8 @@ class LearnerThread:
     async def run(
         self, work: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
     ) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: work(*arguments, **named))
+        with boundary(InfraError, f"the learner's {work.__name__}"):  # out of memory, most likely
+            return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: work(*arguments, **named))
 
     def _on_progress(self, done: int, total: int) -> None:
         if self._cancelled:

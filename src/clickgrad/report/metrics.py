@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from clickgrad.errors import UserError
 from clickgrad.integrity import keep_copy, writing
+from clickgrad.report.rows import StepRow, finite, read_step
 from clickgrad.run_layout import TIMES
+
+T = TypeVar("T")
 
 
 class Mirror(Protocol):
@@ -51,7 +54,7 @@ class Metrics:
         Damage is named, and kept in a file beside. Figures are for people: the run goes on without those that are lost.
         """
         rows, damaged = self._look()
-        steps = [row for row in rows if _finite(row.get("step")) is not None]
+        steps = [row for row in rows if finite(row.get("step")) is not None]
         damaged += len(rows) - len(steps)
         kept = [row for row in steps if row["step"] <= step]
         partial = self._path.with_suffix(".partial")
@@ -84,9 +87,15 @@ def leads_out(path: Path) -> bool:
         return True
 
 
-def read_rows(path: Path, key: str = "step") -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows that can be read, for people who look on, and what was skipped. A figure that is no number is None."""
-    rows: list[dict[str, Any]] = []
+def read_steps(path: Path) -> tuple[list[StepRow], list[str]]:
+    """Of metrics.jsonl, as `read_rows`."""
+    found: tuple[list[StepRow], list[str]] = read_rows(path, read_step)
+    return found
+
+
+def read_rows(path: Path, read: Callable[[Mapping[str, Any]], T | None]) -> tuple[list[T], list[str]]:
+    """The rows that can be read, for people who look on, and what was skipped. `read` is None for what is no row."""
+    rows: list[T] = []
     skipped: list[str] = []
     if os.path.lexists(path) and leads_out(path):
         return [], [f"{path.name} is no file of the run"]
@@ -97,20 +106,13 @@ def read_rows(path: Path, key: str = "step") -> tuple[list[dict[str, Any]], list
     except OSError as error:
         return [], [f"{path.name}: {error.strerror}"]
     for number, line in enumerate(text.split("\n")[:-1], 1):
-        row = _read_row(line, key)
+        found = _read_object(line)
+        row = None if found is None else read(found)
         if row is None:
             skipped.append(f"{path.name}: line {number} is no row of figures")
         else:
             rows.append(row)
     return rows, skipped
-
-
-def _read_row(line: str, key: str) -> dict[str, Any] | None:
-    """A row is told apart by its key: a step, which must be a number, or the name of a part."""
-    row = _read_object(line)
-    if row is None or key not in row or (key == "step" and _finite(row[key]) is None):
-        return None
-    return {name: value if name == key else _finite(value) for name, value in row.items()}
 
 
 def _read_object(line: str) -> dict[str, Any] | None:
@@ -119,11 +121,6 @@ def _read_object(line: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
-
-
-def _finite(value: Any) -> float | int | None:
-    """The figure itself; None for what is none. A number too large for a float is none either."""
-    return value if isinstance(value, int | float) and -1e300 < value < 1e300 else None
 
 
 @contextmanager

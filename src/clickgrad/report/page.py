@@ -9,7 +9,7 @@ import json
 import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -22,25 +22,34 @@ from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode, final_tries
 from clickgrad.report.index import TrajectoryIndex, format_note
-from clickgrad.report.metrics import read_rows
+from clickgrad.report.metrics import read_rows, read_steps
 from clickgrad.report.phases import NAMES, find_phases
+from clickgrad.report.rows import (
+    CloneRow,
+    LossRow,
+    ReinforceRow,
+    StepRow,
+    metrics_of,
+    read_loss,
+    read_time,
+)
 from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs
 from clickgrad.report.strips import Strip, read_strips
 from clickgrad.report.summary import EvalReport, summarize_episodes
-from clickgrad.run_layout import EVALUATION, LOSSES, METRICS, REPORT_JSON, REPORT_PAGE, TIMES, TRAJECTORIES
+from clickgrad.run_layout import (
+    CLONE,
+    EVALUATION,
+    LOSSES,
+    METRICS,
+    REINFORCE,
+    REPORT_JSON,
+    REPORT_PAGE,
+    TIMES,
+    TRAJECTORIES,
+)
 from clickgrad.version import __version__
 
-Rows = tuple[Mapping[str, Any], ...]
-
-CURVES: tuple[tuple[str, str, float | None], ...] = (  # metric, title, ceiling of the axis if it has one
-    ("success", "Success of sampled episodes", 1.0),
-    ("mean_turns", "Turns per episode", None),
-    ("mean_reply_tokens", "Tokens per reply", None),
-    ("entropy", "Entropy per token", None),
-    ("kl", "KL to the start", None),
-    ("grad_norm", "Gradient norm", None),
-)
 SHARES = (
     ("all failed", "all-0", "groups_all_0"),
     ("mixed", "mixed", "groups_mixed"),
@@ -66,12 +75,12 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class RunReport:
     evaluations: tuple[tuple[str, EvalReport], ...]
-    clone_metrics: Rows
-    reinforce_metrics: Rows
+    clone_metrics: tuple[CloneRow, ...]
+    reinforce_metrics: tuple[ReinforceRow, ...]
     options: Mapping[str, Any]
     parts: tuple[Part, ...] = ()
     skipped: tuple[str, ...] = ()
-    losses: Rows = ()  # what a cluster lost, and what was done about it
+    losses: tuple[LossRow, ...] = ()  # what a cluster lost, and what was done about it
     strips: tuple[Strip, ...] = ()  # a few episodes in pictures
     gain: Pairs | None = None  # of the last evaluation over the one before it
 
@@ -91,7 +100,7 @@ class RunReport:
             "versions": versions(),
             "options": self.options,
             "skipped": list(self.skipped),
-            "losses": list(self.losses),
+            "losses": [asdict(loss) for loss in self.losses],
         }
 
     def table(self) -> str:
@@ -101,12 +110,8 @@ class RunReport:
 
     @property
     def phases(self) -> tuple[float, float] | None:
-        return find_phases(_points(self.reinforce_metrics, "success"))
-
-    def _charts(self) -> list[Markup]:
-        phases = self.phases
-        charts = (_chart(self.reinforce_metrics, metric, title, top, phases) for metric, title, top in CURVES)
-        return [chart for chart in charts if chart]
+        known = [(row.step, row.success) for row in self.reinforce_metrics]
+        return find_phases([(step, success) for step, success in known if success is not None])
 
     def html(self, title: str) -> str:
         reports = [report for _, report in self.evaluations]
@@ -123,8 +128,8 @@ class RunReport:
                 templates=sorted({name for report in reports for name, _ in report.by_template}),
                 ends=sorted({name for report in reports for name, _ in report.by_end}),
                 causes=list(dict.fromkeys(cause for report in reversed(reports) for cause, _ in report.failures)),
-                clone_chart=_chart(self.clone_metrics, "loss", "Loss of cloning", None),
-                charts=self._charts(),
+                clone_charts=_charts(self.clone_metrics),
+                charts=_charts(self.reinforce_metrics, self.phases),
                 shares=_shares(self.reinforce_metrics),
                 phases=_phase_names(self.phases, self.reinforce_metrics),
                 steps=self.reinforce_metrics,
@@ -151,23 +156,24 @@ def read_report(run: Path) -> RunReport:
             evaluations.append((name, summarize_episodes(episodes)))
             played.append(episodes)
             stages.append(stage)
-    losses: list[Mapping[str, Any]] = []
+    losses: list[LossRow] = []
     for stage in [run, *sorted(path for path in run.iterdir() if path.is_dir())]:
-        rows, complaints = read_rows(stage / LOSSES, "kind")
+        rows, complaints = read_rows(stage / LOSSES, read_loss)
         losses += rows
         skipped += complaints
-    metrics: dict[str, Rows] = {"clone": (), "reinforce": ()}
-    for stage in (run, run / "clone", run / "reinforce"):
-        rows, complaints = read_rows(stage / METRICS)
+    steps: list[StepRow] = []
+    for stage in (run, run / CLONE, run / REINFORCE):
+        found, complaints = read_steps(stage / METRICS)
+        steps += found
         skipped += complaints
-        if rows:
-            metrics["reinforce" if "success" in rows[-1] else "clone"] = tuple(rows)
+    cloning = tuple(row for row in steps if isinstance(row, CloneRow))
+    reinforcing = tuple(row for row in steps if isinstance(row, ReinforceRow))
     return RunReport(
         evaluations=tuple(evaluations),
-        clone_metrics=metrics["clone"],
-        reinforce_metrics=metrics["reinforce"],
+        clone_metrics=cloning,
+        reinforce_metrics=reinforcing,
         options=options,
-        parts=_parts(run, metrics),
+        parts=_parts(run, cloning, reinforcing),
         skipped=tuple(skipped),
         losses=tuple(losses),
         strips=tuple(read_strips(stages, played)),
@@ -215,60 +221,46 @@ def read_evaluation(stage: Path, skipped: list[str]) -> list[Episode]:
     return final_tries(entry.episode for entry in index.entries)
 
 
-def _parts(run: Path, metrics: Mapping[str, Rows]) -> tuple[Part, ...]:
+def _parts(run: Path, cloning: Sequence[CloneRow], reinforcing: Sequence[ReinforceRow]) -> tuple[Part, ...]:
     """Rollout and update are written down step by step, the rest by `times.jsonl` of each stage."""
     seconds: dict[str, float] = defaultdict(float)
     for stage in [run, *sorted(path for path in run.iterdir() if path.is_dir())]:
-        for row in read_rows(stage / TIMES, "part")[0]:
-            name = str(row["part"])
-            seconds[name if stage == run else TITLES.get(stage.name, name)] += _number(row, "seconds")
+        for row in read_rows(stage / TIMES, read_time)[0]:
+            seconds[row.part if stage == run else TITLES.get(stage.name, row.part)] += row.seconds
     parts = [Part(f"evaluation {name}" if name in TITLES.values() else name, spent) for name, spent in seconds.items()]
-    if rows := metrics["clone"]:
-        tokens = sum(_number(row, "seconds") * _number(row, "tokens_per_s") for row in rows)
-        parts.append(Part("cloning", sum(_number(row, "seconds") for row in rows), round(tokens)))
-    if rows := metrics["reinforce"]:
-        sampled = sum(_number(row, "rollout_s") * _number(row, "sampled_tokens_per_s") for row in rows)
-        trained = sum(_number(row, "trained_tokens") for row in rows)
+    if cloning:
+        tokens = sum((step.seconds or 0.0) * (step.tokens_per_s or 0.0) for step in cloning)
+        parts.append(Part("cloning", sum(step.seconds or 0.0 for step in cloning), round(tokens)))
+    if reinforcing:
+        sampled = sum((step.rollout_s or 0.0) * (step.sampled_tokens_per_s or 0.0) for step in reinforcing)
+        trained = sum(step.trained_tokens or 0 for step in reinforcing)
         # Episodes that are sampled during an update cost no time of their own: only the waiting for them does.
-        waited = sum(_number(row, "waited_s" if "waited_s" in row else "rollout_s") for row in rows)
+        waited = sum((step.rollout_s if step.waited_s is None else step.waited_s) or 0.0 for step in reinforcing)
         parts.append(Part("rollout", waited, round(sampled)))
-        parts.append(Part("update", sum(_number(row, "update_s") for row in rows), round(trained)))
+        parts.append(Part("update", sum(step.update_s or 0.0 for step in reinforcing), round(trained)))
     return tuple(parts)
 
 
-def _number(row: Mapping[str, Any], name: str) -> float:
-    value = row.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0
+def _charts(rows: Sequence[StepRow], borders: tuple[float, float] | None = None) -> list[Markup]:
+    metrics = [metric for metric in metrics_of(rows) if metric.in_report]
+    charts = [line_chart(metric.title, metric.points(rows), metric.top, borders) for metric in metrics]
+    return [chart for chart in charts if chart]
 
 
-def _points(rows: Sequence[Mapping[str, Any]], metric: str) -> list[tuple[float, float]]:
-    return [(row["step"], row[metric]) for row in rows if isinstance(row.get(metric), int | float)]
+def _shares(rows: Sequence[ReinforceRow]) -> Markup:
+    known = [row for row in rows if row.groups_mixed is not None]
+    parts = [(name, kind, [getattr(row, metric) or 0 for row in known]) for name, kind, metric in SHARES]
+    return share_chart("Groups by outcome", [row.step for row in known], parts)
 
 
-def _chart(
-    rows: Sequence[Mapping[str, Any]],
-    metric: str,
-    title: str,
-    ceiling: float | None,
-    borders: tuple[float, float] | None = None,
-) -> Markup:
-    return line_chart(title, _points(rows, metric), ceiling, borders)
-
-
-def _shares(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    known = [row for row in rows if "groups_mixed" in row]
-    parts = [(name, kind, [_number(row, metric) for row in known]) for name, kind, metric in SHARES]
-    return share_chart("Groups by outcome", [row["step"] for row in known], parts)
-
-
-def _phase_names(borders: tuple[float, float] | None, rows: Rows) -> list[tuple[str, str]]:
+def _phase_names(borders: tuple[float, float] | None, rows: Sequence[ReinforceRow]) -> list[tuple[str, str]]:
     """(name, steps) of each phase; empty when none were found."""
     if borders is None:
         return []
     second, third = borders
     ranges = (
-        f"{rows[0]['step']:g} – {second - 1:g}",
+        f"{rows[0].step:g} – {second - 1:g}",
         f"{second:g} – {third - 1:g}",
-        f"{third:g} – {rows[-1]['step']:g}",
+        f"{third:g} – {rows[-1].step:g}",
     )
     return list(zip(NAMES, ranges, strict=True))

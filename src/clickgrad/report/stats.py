@@ -138,19 +138,3 @@ class Pairs:
 
 def _beside(one: float, other: float, correlation: float) -> float:
     return sqrt(max(0.0, one * one + other * other - 2 * correlation * one * other))
-
-
-# --- groups ---------------------------------------------------------------------------------------------------------
-
-
-def group_advantages(rewards: Sequence[float | None]) -> tuple[float | None, ...]:
-    """What training made of a group's rewards: (r - mean) / std over the usable ones; without contrast only None.
-
-    Said a second time because reports do not import `learn`; a test holds the two together.
-    """
-    usable = [reward for reward in rewards if reward is not None]
-    if len(set(usable)) < 2:
-        return (None,) * len(rewards)
-    centre = sum(usable) / len(usable)
-    std = sqrt(sum((reward - centre) ** 2 for reward in usable) / len(usable))
-    return tuple(None if reward is None else (reward - centre) / std for reward in rewards)

@@ -139,7 +139,7 @@ def _before_after(before: Sequence[Episode], after: Sequence[Episode]) -> tuple[
         " / ".join(dict.fromkeys(map(str, judged))) or "–",
         _cell(one),
         _cell(other),
-        _told(_pairs(before, after)),
+        _difference(_pairs(before, after)),
         _arrow(tokens, ".0f"),
         _arrow(turns, ".1f"),
     )
@@ -195,7 +195,7 @@ def _read_turns(run: Path, options: Plain, skipped: list[str]) -> StudyReport:
     header += tuple(f"{name}: paper" for name, _ in paper.TURNS)
     rows = [(str(limit), *_scaling(ours, limit)) for limit in sorted({*limits, *paper.TURN_LIMITS})]
     decided = [(name, str(limit), *_decided(cuts, limit)) for name, cuts in ours for limit in limits]
-    how = [f"{name.capitalize()}: {told}." for name, told in HOW.items()]
+    how = [f"{name.capitalize()}: {text}." for name, text in HOW.items()]
     return StudyReport(
         study="turns",
         title="Test-time scaling over the turn limit",
@@ -281,8 +281,8 @@ def _read_prompting(run: Path, options: Plain, skipped: list[str]) -> StudyRepor
         rows.append((f"{name}: ours", str(success_rate(episodes).n), *cells, _cell(_summary(episodes))))
         ours.append({"policy": name, **_figures(episodes)})
     for name, values, average in paper.PROMPTING:
-        told = ("–" if value is None else f"{value:.1f}" for value in values)
-        rows.append((f"{name}: paper", "165", *told, "–", f"{average:.1f}"))
+        cells = ["–" if value is None else f"{value:.1f}" for value in values]
+        rows.append((f"{name}: paper", "165", *cells, "–", f"{average:.1f}"))
     header = ("Policy", "n", *(f"{site} / {other}" for site, other in paper.SITES.items()), "several", "all")
     theirs = [
         {"policy": name, "by_site": dict(zip(paper.SITES.values(), values, strict=True)), "all": average}
@@ -349,7 +349,7 @@ def _change(before: Sequence[Episode], after: Sequence[Episode]) -> Plain:
     return compare(before, after).plain() if _pairs(before, after) else {}
 
 
-def _told(pairs: Pairs | None) -> str:
+def _difference(pairs: Pairs | None) -> str:
     if pairs is None:
         return "–"
     low, high = pairs.interval

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from clickgrad.browser.session import Session
 from clickgrad.errors import InfraError, PageError
-from clickgrad.rollout.reading import told_after
+from clickgrad.rollout.reading import with_notice_of
 from clickgrad.rollout.venue import Venue
 from clickgrad.types import Exit, Observation, Task, Turn, Unparsable, Wait
 
@@ -34,7 +34,7 @@ async def play_again(turns: Sequence[Turn], session: Session) -> AsyncIterator[i
 async def observe_again(turn: Turn, before: Turn | None, number: int, session: Session) -> None:
     """Raises Diverged unless the page is the one that turn `number` was played on, after the turn `before`."""
     page = await session.observe()
-    page = told_after(before.action, page, before.paged) if before else page
+    page = with_notice_of(before.action, page, before.paged) if before else page
     page = replace(page, first=turn.observation.first)  # the agent's own place in it, not the browser's doing
     if page != turn.observation:
         raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")

@@ -89,7 +89,7 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
     except InfraError as error:
         # Once there is a verdict, or a page to be tried again, only the cleaning up has failed.
         if course.verdict is UNJUDGED and course.broken is None:
-            course.end, course.error = End.CRASHED, _told(error)
+            course.end, course.error = End.CRASHED, _describe(error)
     if course.broken:
         await _find_culprit(course, task, agent, venue)
     return Trajectory(
@@ -165,7 +165,7 @@ def _unless_cancelled() -> Iterator[None]:
         raise InfraError("what the episode waited for was cancelled") from error
 
 
-def _told(error: InfraError) -> str:
+def _describe(error: InfraError) -> str:
     """With the line of code, when it is an error that nobody foresaw."""
     text, cause = f"{type(error).__name__}: {error}", error.__cause__
     if type(error) is not InfraError or cause is None or not (frames := traceback.extract_tb(cause.__traceback__)):

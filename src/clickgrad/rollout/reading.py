@@ -25,8 +25,8 @@ class Reading:
         """The page from where the agent has come to; from its top, if it is another one."""
         if not self._stays(page):
             self._starts = [0]
-        told = told_after(self._action, page, self._paged) if self._action else page
-        self._shown = replace(told, first=self._starts[-1])
+        page = with_notice_of(self._action, page, self._paged) if self._action else page
+        self._shown = replace(page, first=self._starts[-1])
         return self._shown
 
     def turn(self, action: Action | Unparsable, cut: int | None) -> bool:
@@ -52,7 +52,7 @@ class Reading:
         return was.lines[:above] == page.lines[:above]
 
 
-def told_after(action: Action | Unparsable, page: Observation, paged: bool = False) -> Observation:
+def with_notice_of(action: Action | Unparsable, page: Observation, paged: bool = False) -> Observation:
     """With the notice that belongs there: a session's own is about the last action that reached it."""
     if paged:
         return replace(page, notice="")

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from itertools import count
 
 from clickgrad.errors import ClickgradError, InfraError, boundary
 from clickgrad.rollout.episode import UNJUDGED
@@ -41,6 +42,11 @@ def filled_from(slots: Sequence[Slot], stored: Mapping[str, Trajectory], retries
             return None
         filled.append(final or tries[-1])
     return [trajectory for trajectory in filled if trajectory]
+
+
+def most_tries(slots: Sequence[Slot], stored: Mapping[str, Trajectory]) -> int:
+    """Of any of the slots, counted from its first up to the last before one that is missing."""
+    return max((next(n for n in count() if slot.attempt(n)[0] not in stored) for slot in slots), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +115,9 @@ def _handed_over(trajectory: Trajectory, on_end: Callable[[Trajectory], None]) -
         with boundary(InfraError, "storing the episode"):
             on_end(trajectory)
     except InfraError as error:
-        told = f"{type(error).__name__}: {error}"
+        error_text = f"{type(error).__name__}: {error}"
         trajectory = replace(
-            trajectory, turns=(), end=End.CRASHED, evidence=None, verdict=UNJUDGED, reward=None, error=told
+            trajectory, turns=(), end=End.CRASHED, evidence=None, verdict=UNJUDGED, reward=None, error=error_text
         )
         on_end(trajectory)
     return trajectory

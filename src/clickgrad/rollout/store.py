@@ -276,14 +276,14 @@ def _measure(file: BinaryIO, at: int) -> tuple[int, bool]:
             raise _Torn
         raise zstandard.ZstdError("no zstd frame begins there")
     try:
-        told = zstandard.get_frame_parameters(head)
+        header = zstandard.get_frame_parameters(head)
         end = at + zstandard.frame_header_size(head)
     except zstandard.ZstdError:
         if len(head) < HEADER_BYTES:
             raise _Torn from None
         raise
-    if told.content_size != zstandard.CONTENTSIZE_UNKNOWN and told.content_size > MOST_BYTES:
-        raise zstandard.ZstdError(f"a frame of {told.content_size} bytes, where {MOST_BYTES} is the most")
+    if header.content_size != zstandard.CONTENTSIZE_UNKNOWN and header.content_size > MOST_BYTES:
+        raise zstandard.ZstdError(f"a frame of {header.content_size} bytes, where {MOST_BYTES} is the most")
     for _ in range(MOST_BYTES // BLOCK_BYTES + 1):
         file.seek(end)
         three = file.read(3)
@@ -295,7 +295,7 @@ def _measure(file: BinaryIO, at: int) -> tuple[int, bool]:
             break
         end += 3 + (1 if kind == RLE else size)
         if is_last:
-            return end + 4 * told.has_checksum - at, told.has_checksum
+            return end + 4 * header.has_checksum - at, header.has_checksum
     raise zstandard.ZstdError("its blocks are none, or too many")
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from clickgrad.backends.agents import as_trained
 from clickgrad.backends.venues import open_judge, open_venue
 from clickgrad.config import Config
-from clickgrad.display import stage
+from clickgrad.display import progress_bar
 from clickgrad.errors import InfraError, UserError
 from clickgrad.policy.spec import PolicySpec
 from clickgrad.recipes.demos import SESSIONS
@@ -74,7 +74,7 @@ async def _cut_all(config: Config, trajectories: Sequence[Trajectory], limits: S
     if not asked:
         return cuts
     gate = asyncio.Semaphore(min(SESSIONS, config.rollout.concurrency))
-    with stage("replay", len(asked)) as ticker:
+    with progress_bar("replay", len(asked)) as ticker:
         async with open_venue(config, open_judge(config)) as venue:
 
             async def one(trajectory: Trajectory, unknown: Sequence[int]) -> list[Cut]:

@@ -34,7 +34,7 @@ class Move:
 
 Script = Generator[Move, Observation, None]
 Way = Generator[Move, Observation, Observation]  # part of a script: moves that end on a page
-Play = Callable[[Task, Observation], Script]
+MakeScript = Callable[[Task, Observation], Script]
 
 
 # --- reading a page -------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, cycle
 
 from clickgrad.errors import UserError
-from clickgrad.tasks.moves import Play
+from clickgrad.tasks.moves import MakeScript
 from clickgrad.types import TAB_SEPARATOR, Check, Scalar, Split, Task
 from clickgrad.worlds.people import DEFAULT_USER
 
@@ -33,7 +33,7 @@ class Template:
     site: str  # where it belongs: a site's name, or "multi"
     name: str
     drafts: Callable[[int], Iterable[Draft]]  # of a universe's seed; no two alike, in an order that may be cut anywhere
-    play: Play
+    script: MakeScript
     sites: tuple[str, ...] = ()  # of a task on several sites, the first tab's first
     unseen: bool = False  # kept out of training: for `pocket-unseen`
 

@@ -52,7 +52,7 @@ def list_options(section: str | None = None) -> list[Option]:
     return found
 
 
-def told(options: list[Option]) -> str:
+def as_text(options: list[Option]) -> str:
     """For the terminal: a block a section."""
     lines, section = list[str](), None
     width = max(len(one.name) for one in options)

@@ -14,7 +14,7 @@ from clickgrad.backends.policies import open_scripted
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
-from clickgrad.display import stage
+from clickgrad.display import progress_bar
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import RecordedPolicy
 from clickgrad.policy.spec import Scripted
@@ -163,7 +163,7 @@ def _looks_alike(check: Check, mine: Evidence, other: Evidence) -> bool:
 async def _play(config: Config, policy: Policy, tasks: Sequence[Task], quiet: bool) -> list[Trajectory]:
     slots = [Slot(task.id, task, config.seed) for task in tasks]
     bounds = Bounds(config.rollout.concurrency, config.rollout.retries)
-    with stage(policy.name, len(slots), quiet=quiet) as ticker:
+    with progress_bar(policy.name, len(slots), quiet=quiet) as ticker:
         agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=Path())
         known = [task.expert_turns or config.agent.max_turns for task in tasks]
         longest = max(policy.longest if isinstance(policy, RecordedPolicy) else 0, *known)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
-from clickgrad.display import Ticker, stage
+from clickgrad.display import Ticker, progress_bar
 from clickgrad.errors import InfraError, UserError
 from clickgrad.rollout.again import Diverged, play_again
 from clickgrad.rollout.store import TrajectoryFile
@@ -26,7 +26,7 @@ class Replayed:
 async def replay(config: Config, path: Path, quiet: bool = False) -> list[Replayed]:
     trajectories = _stored(path)
     gate = asyncio.Semaphore(config.rollout.concurrency)
-    with stage("replay", len(trajectories), quiet=quiet) as ticker:
+    with progress_bar("replay", len(trajectories), quiet=quiet) as ticker:
         async with open_venue(config) as venue:
             return await asyncio.gather(*(_replay(trajectory, venue, gate, ticker) for trajectory in trajectories))
 

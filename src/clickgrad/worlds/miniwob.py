@@ -81,15 +81,15 @@ class Miniwob:
         return Response(self._core, media_type="text/javascript")
 
     async def _hear(self, request: Request) -> Response:
-        told = await request.json()
+        fact = await request.json()
         game = self._games.get(request.headers.get(WORLD_HEADER, ""))
         if game is None:
             return Response(status_code=421)
-        if "utterance" in told and not game.started.is_set():
-            game.utterance = told["utterance"]
+        if "utterance" in fact and not game.started.is_set():
+            game.utterance = fact["utterance"]
             game.started.set()
-        if "reward" in told and game.reward is None:  # the first end is the episode's
-            game.reward = float(told["reward"])
+        if "reward" in fact and game.reward is None:  # the first end is the episode's
+            game.reward = float(fact["reward"])
         return Response(status_code=204)
 
 

@@ -20,7 +20,8 @@ from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.config import Config, ReinforceSection
 from clickgrad.errors import UserError
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.recipes.reinforce import _figures, make_algorithm
+from clickgrad.recipes.reinforce import make_algorithm
+from clickgrad.report.rows import reinforce_row
 from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Task, Trajectory, Turn
@@ -187,10 +188,10 @@ def test_a_crash_beside_successes_is_no_contrast(tmp_path: Path) -> None:
 
 def test_a_group_that_only_crashed_is_neither_all_failed_nor_all_passed(tmp_path: Path) -> None:
     collected = Step(tmp_path, {0: (CRASHED,) * 3, 1: ZEROS, 2: ONES}).run()
-    row = _figures(1, collected, ())
-    assert (row["groups_all_0"], row["groups_mixed"], row["groups_all_1"]) == (1, 1, 1)
-    assert (row["episodes"], row["crashed"]) == (15, 6)  # twelve places, three of them tried twice
-    assert row["success"] == pytest.approx(4 / 9)  # three of three, one of three, none of three
+    row = reinforce_row(1, collected, (), 0.0, 0.0, {})
+    assert (row.groups_all_0, row.groups_mixed, row.groups_all_1) == (1, 1, 1)
+    assert (row.episodes, row.crashed) == (15, 6)  # twelve places, three of them tried twice
+    assert row.success == pytest.approx(4 / 9)  # three of three, one of three, none of three
 
 
 # --- resuming ---
@@ -275,6 +276,7 @@ def test_an_episode_that_ended_before_its_first_reply_has_no_old_tokens() -> Non
 def test_the_figures_of_a_step_tell_how_old_its_tokens_were() -> None:
     """Step 5, version 4: the ages are 0 and 2; an episode without a reply has none."""
     group = [make_trajectory(of_version(*v), r) for v, r in (((4, 4), 1.0), ((2, 4), 0.0), ((), 0.0))]
-    row = _figures(5, Collected((as_group(group),), (as_group(group),), tuple(group), (), 1.0), ())
-    assert (row["max_staleness"], row["mean_staleness"]) == (2, 1.0)
-    assert row["mean_turns"] == pytest.approx(4 / 3)
+    collected = Collected((as_group(group),), (as_group(group),), tuple(group), (), 1.0)
+    row = reinforce_row(5, collected, (), 0.0, 0.0, {})
+    assert (row.max_staleness, row.mean_staleness) == (2, 1.0)
+    assert row.mean_turns == pytest.approx(4 / 3)

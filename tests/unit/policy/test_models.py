@@ -11,7 +11,7 @@ import torch
 from tiny import save, tiny_model, tiny_tokenizer
 
 from clickgrad.errors import UserError
-from clickgrad.policy.models import ChatTokenizer, load_model, load_tokenizer
+from clickgrad.policy.models import ChatTokenizer, check_model, load_model, load_tokenizer
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,19 @@ def test_a_broken_model_folder_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be loaded") as caught:
         load_model(str(tmp_path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_damaged_model_is_noticed_before_its_weights_are_read(tmp_path: Path, file: str) -> None:
+    folder = save(tiny_model(tiny_tokenizer(["some text"])), tmp_path / "model")
+    check_model(str(folder))
+    content = (folder / file).read_bytes()
+    (folder / file).write_bytes(content[: len(content) // 2])
+    with pytest.raises(UserError, match="cannot be loaded") as caught:
+        check_model(str(folder))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(UserError):
+        load_model(str(folder))
 
 
 def test_a_model_without_a_chat_template_is_refused() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tiny import make_trajectory, make_turn
 
 from clickgrad.bench.chaos.audit import Ledger, false_rewards, undisturbed, wrong_denominators
-from clickgrad.bench.chaos.faults import KINDS, make_plan
+from clickgrad.bench.chaos.faults import KINDS, draw_faults
 from clickgrad.bench.chaos.files import damage, final_tries, read_stored
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import End, Trajectory
@@ -157,7 +157,7 @@ def test_the_undisturbed_run_gets_what_was_damaged_as_it_was_unless_it_was_playe
 
 
 def test_a_plan_takes_every_kind_before_it_takes_one_twice() -> None:
-    plan = make_plan(KINDS, len(KINDS) + 5, random.Random(1))
-    assert sorted(plan[: len(KINDS)]) == sorted(KINDS)
-    assert plan == make_plan(KINDS, len(KINDS) + 5, random.Random(1))
-    assert plan != make_plan(KINDS, len(KINDS) + 5, random.Random(2))
+    drawn = draw_faults(KINDS, len(KINDS) + 5, random.Random(1))
+    assert sorted(drawn[: len(KINDS)]) == sorted(KINDS)
+    assert drawn == draw_faults(KINDS, len(KINDS) + 5, random.Random(1))
+    assert drawn != draw_faults(KINDS, len(KINDS) + 5, random.Random(2))

@@ -168,7 +168,7 @@ def run(tmp_path: Path) -> Path:
         "lora": {"rank": 16},
     }
     (folder / "config.toml").write_text(tomli_w.dumps(options))
-    Metrics(folder / "metrics.jsonl").append({"step": 1, "rollout_s": 12.0, "update_s": 5.0})
+    Metrics(folder / "metrics.jsonl").append({"kind": "reinforce", "step": 1, "rollout_s": 12.0, "update_s": 5.0})
     return tmp_path
 
 
@@ -194,7 +194,9 @@ def test_seconds_of_the_run_are_for_the_comparison_alone(run: Path) -> None:
     before = planned("--like", str(run))
     assert before["seen"] == {"episodes": 6, "rollout_s": 12.0, "update_s": 5.0, "policy_s": 3.0, "browser_s": 0.25}
     Metrics(run / "reinforce" / "metrics.jsonl").rewind(0)
-    Metrics(run / "reinforce" / "metrics.jsonl").append({"step": 1, "rollout_s": 99.0, "update_s": 99.0})
+    Metrics(run / "reinforce" / "metrics.jsonl").append(
+        {"kind": "reinforce", "step": 1, "rollout_s": 99.0, "update_s": 99.0}
+    )
     after = planned("--like", str(run))
     assert {**after, "seen": None} == {**before, "seen": None}
     told = call(["plan", "--like", run], Path.cwd()).stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clickgrad.config import Config
+from clickgrad.config import Config, ReinforceSection
 from clickgrad.errors import UserError
 from clickgrad.report.runs import RunFolder
 from clickgrad.run_folder import open_run
@@ -72,3 +72,21 @@ def test_options_without_a_signature_are_taken_as_they_are(tmp_path: Path) -> No
         pass
     assert not path.with_name("config.toml.damaged").exists()
     assert tomllib.loads(path.read_text())["command"] == "train"
+
+
+def test_an_option_that_there_was_none_of_when_a_run_began_counts_as_its_default(tmp_path: Path) -> None:
+    """As in the run folders of an older version."""
+    with open_run(tmp_path / "run", Config(), "train"):
+        pass
+    path = tmp_path / "run" / "config.toml"
+    kept = [line for line in path.read_text().splitlines() if not line.startswith(("curriculum", "#"))]
+    path.write_text("\n".join(kept) + "\n")
+    changed = Config(reinforce=ReinforceSection(curriculum=True))
+    with (
+        pytest.raises(UserError, match=r"was started with reinforce\.curriculum = False, not True"),
+        open_run(tmp_path / "run", changed, "train"),
+    ):
+        pass
+    with open_run(tmp_path / "run", Config(), "train"):
+        pass
+    assert tomllib.loads(path.read_text())["reinforce"]["curriculum"] is False

@@ -39,3 +39,11 @@ def test_a_step_that_is_not_finite_changes_nothing_and_three_in_a_row_end_the_ru
         step(6, BAD)
     kept = json.loads((tmp_path / "skipped" / "step-0001.json").read_text())
     assert [from_plain(Sample, one) for one in kept] == BAD
+
+
+def test_a_step_without_samples_changes_nothing() -> None:
+    model = tiny_model(tiny_tokenizer(["some text"])).model
+    before = [value.clone() for value in model.parameters()]
+    figures = clone_step(model, make_optimizer(model, 1e-3), [], 1e-3, 100)
+    assert (figures.skipped, figures.loss, figures.entropy, figures.tokens) == (False, 0.0, 0.0, 0)
+    assert all(torch.equal(one, other) for one, other in zip(before, model.parameters(), strict=True))

@@ -7,6 +7,7 @@ from full_disk import file_size_limit
 
 from clickgrad.errors import UserError
 from clickgrad.report.metrics import Metrics, read_rows
+from clickgrad.report.rows import read_time
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def test_a_row_after_a_torn_one_is_not_lost_with_it(tmp_path: Path) -> None:
     with open(tmp_path / "times.jsonl", "a") as file:
         file.write('{"part": "eva')
     times.append({"part": "evaluation", "seconds": 2.0})
-    rows, skipped = read_rows(tmp_path / "times.jsonl", "part")
-    assert [row["seconds"] for row in rows] == [1.0, 2.0]
+    rows, skipped = read_rows(tmp_path / "times.jsonl", read_time)
+    assert [row.seconds for row in rows] == [1.0, 2.0]
     assert skipped == ["times.jsonl: line 2 is no row of figures"]
 
 

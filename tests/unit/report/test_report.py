@@ -11,9 +11,10 @@ from tiny import make_task, make_trajectory, make_turn
 from clickgrad.errors import UserError
 from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.episodes import Episode
-from clickgrad.report.metrics import Metrics, read_rows, timed
+from clickgrad.report.metrics import Metrics, read_steps, timed
 from clickgrad.report.page import RunReport, read_report
 from clickgrad.report.phases import find_phases
+from clickgrad.report.rows import CloneRow, LossRow, ReinforceRow, StepRow, metrics_of, plain, read_loss, read_step
 from clickgrad.report.stats import Pairs, Rate
 from clickgrad.report.summary import EvalReport, PassK, summarize
 from clickgrad.report.tables import Table
@@ -124,11 +125,49 @@ def test_a_writer_that_is_not_installed_is_named(tmp_path: Path) -> None:
 
 def test_whoever_looks_on_gets_the_readable_rows(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
-    assert read_rows(path) == ([], [])
-    path.write_text('{"step": 1, "loss": NaN}\nrubbish\n[3]\n{"step": 2}\n{"st')
-    rows, skipped = read_rows(path)
-    assert rows == [{"step": 1, "loss": None}, {"step": 2}]
-    assert skipped == [f"metrics.jsonl: line {number} is no row of figures" for number in (2, 3)]
+    assert read_steps(path) == ([], [])
+    lines = ['{"kind": "clone", "step": 1, "loss": NaN}', "rubbish", "[3]", '{"kind": "clone", "step": 2, "new": 5}']
+    path.write_text("\n".join([*lines, '{"kind": "of tomorrow", "step": 3}', '{"kind": ["clone"], "step": 4}', '{"st']))
+    rows, skipped = read_steps(path)
+    assert rows == [CloneRow(step=1), CloneRow(step=2, more={"new": 5})]
+    assert skipped == [f"metrics.jsonl: line {number} is no row of figures" for number in (2, 3, 5, 6)]
+
+
+def test_a_row_is_read_as_it_was_written(tmp_path: Path) -> None:
+    metrics = Metrics(tmp_path / "metrics.jsonl")
+    rows: list[StepRow] = [
+        CloneRow(step=1, loss=0.5),
+        ReinforceRow(step=2, success=0.25, crashed=3, more={"worker/a/failed": 1.0}),
+    ]
+    for row in rows:
+        metrics.append(plain(row))
+    assert read_steps(tmp_path / "metrics.jsonl") == (rows, [])
+    assert [row["kind"] for row in metrics.read()] == ["clone", "reinforce"]
+
+
+def test_rows_from_before_there_were_kinds_are_told_apart() -> None:
+    assert read_step({"step": 1, "lr": 1e-4, "loss": 0.5}) == CloneRow(step=1, lr=1e-4, loss=0.5)
+    old = {"step": 3, "success": None, "reward": None, "mean_turns": 2.0}
+    assert read_step(old) == ReinforceRow(step=3, mean_turns=2.0)
+
+
+def test_what_is_drawn_comes_from_the_fields_of_a_row_and_then_from_its_engine() -> None:
+    rows = [ReinforceRow(step=1, success=0.5, more={"worker/a/failed": 2.0}), ReinforceRow(step=2)]
+    first, *_, last = metrics_of(rows)
+    assert (first.name, first.title, first.top) == ("success", "Success of sampled episodes", 1.0)
+    assert first.points(rows) == [(1, 0.5)]
+    assert (last.title, last.points(rows)) == ("Worker/a/failed", [(1, 2.0)])
+    assert "groups_mixed" not in {metric.name for metric in metrics_of(rows)}  # a picture of its own
+
+
+def test_the_report_names_what_a_cluster_lost(tmp_path: Path) -> None:
+    (tmp_path / "cluster.jsonl").write_text(
+        '{"time": 1.5, "kind": "worker lost", "what": "w1", "then": "started anew"}\n'
+    )
+    report = read_report(tmp_path)
+    assert report.losses == (LossRow("worker lost", "w1", "started anew"),)
+    assert "<td>worker lost</td><td>w1</td><td>started anew</td>" in report.html("run")
+    assert read_loss({"what": "w1"}) is None
 
 
 def test_times_are_written_down_even_when_interrupted(tmp_path: Path) -> None:

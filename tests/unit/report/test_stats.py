@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import random
 from itertools import combinations
-from math import sqrt
 
 import pytest
 
-from clickgrad.learn.advantages import group_advantages as trained_advantages
-from clickgrad.report.stats import Pairs, Rate, group_advantages, macro_average, pass_all, pass_at
+from clickgrad.report.stats import Pairs, Rate, macro_average, pass_all, pass_at
 
 
 @pytest.mark.parametrize(
@@ -98,11 +95,3 @@ def test_the_interval_of_a_paired_difference_is_newcombes(pairs: Pairs, low: flo
 def test_without_pairs_nothing_is_claimed() -> None:
     assert Pairs(0, 0, 0, 0).interval == (-1.0, 1.0)
     assert Pairs(0, 0, 0, 0).p == 1.0
-
-
-def test_advantages_shown_are_the_advantages_trained_on() -> None:
-    assert group_advantages([1.0, 0.0, 0.0, None]) == pytest.approx((sqrt(2), -sqrt(1 / 2), -sqrt(1 / 2), None))
-    rng = random.Random(0)
-    for _ in range(50):
-        rewards = [rng.choice([0.0, 1.0, None]) for _ in range(rng.randrange(9))]
-        assert group_advantages(rewards) == trained_advantages(rewards)

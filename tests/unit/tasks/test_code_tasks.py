@@ -148,7 +148,7 @@ def test_only_one_template_cannot_be_done() -> None:
 def test_an_expert_on_a_strange_page_says_what_it_misses(template: Template) -> None:
     page = Observation("http://code.localhost/", "Elsewhere", (), ())
     with pytest.raises(ExpertLost, match=r"no \w+ .* on http://code\.localhost/"):
-        next(template.play(tasks(template)[2], page))
+        next(template.script(tasks(template)[2], page))
 
 
 def test_the_ground_knows_what_pages_show() -> None:

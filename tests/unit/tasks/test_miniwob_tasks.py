@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from clickgrad.tasks import Expert, ExpertLost, judge, load_tasks
-from clickgrad.tasks.miniwob import PLAYS
+from clickgrad.tasks.miniwob import SCRIPTS
 from clickgrad.tasks.near_misses import near_misses
 from clickgrad.types import Action, Click, Element, Evidence, Hover, Observation, Outcome, ScrollDown, Task, Type
 
@@ -37,7 +37,7 @@ def test_every_page_has_its_seeds_and_no_seed_is_in_two_splits() -> None:
     counts = Counter((task.template, task.split) for task in load_tasks("miniwob", "all"))
     assert len(TASKS) == 130
     for page in TASKS:
-        demos = 20 if page in PLAYS else 0
+        demos = 20 if page in SCRIPTS else 0
         assert [counts[page, split] for split in ("train", "test", "demo")] == [20, 5, demos]
     ids = [task.id for task in load_tasks("miniwob", "all")]
     assert len(set(ids)) == len(ids)
@@ -51,8 +51,8 @@ def test_another_seed_gives_other_seeds_of_the_same_pages() -> None:
 
 
 def test_at_least_25_pages_have_a_script() -> None:
-    assert PLAYS.keys() <= TASKS.keys()
-    assert len(PLAYS) >= 25
+    assert SCRIPTS.keys() <= TASKS.keys()
+    assert len(SCRIPTS) >= 25
 
 
 @pytest.mark.parametrize(("reward", "outcome"), [(1.0, "passed"), (0.6, "failed"), (-1.0, "failed"), (None, "failed")])
@@ -70,7 +70,7 @@ def test_near_misses_of_a_reward_fail() -> None:
     assert all(judge(task, evidence).outcome is Outcome.FAILED for evidence in wrong)
 
 
-@pytest.mark.parametrize("page", sorted(PLAYS))
+@pytest.mark.parametrize("page", sorted(SCRIPTS))
 def test_a_script_on_a_strange_page_is_lost(page: str) -> None:
     with pytest.raises(ExpertLost):
         Expert(task_of(page, "Something else.")).move(EMPTY)

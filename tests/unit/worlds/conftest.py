@@ -1,12 +1,11 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import httpx
 import pytest
+from site_clients import OpenSite, site_clients
 
 from clickgrad.worlds import Arena, World
-from clickgrad.worlds.people import DEFAULT_USER
 
-OpenShop = Callable[..., httpx.Client]
 SHOP_HOST = "shop.localhost"
 
 
@@ -24,29 +23,17 @@ def world(arena: Arena) -> Iterator[World]:
 
 
 @pytest.fixture
-def open_shop(arena: Arena) -> Iterator[OpenShop]:
-    """A client of the shop in a given world, logged in as `user` unless that is None."""
-    clients: list[httpx.Client] = []
-
-    def opened(world: World, user: str | None = DEFAULT_USER) -> httpx.Client:
-        known = world.login(user) if user else ()
-        cookies = {cookie.name: cookie.value for cookie in known if cookie.host == SHOP_HOST}
-        headers = {**world.headers, "host": SHOP_HOST}
-        client = httpx.Client(base_url=f"http://{arena.hosts[SHOP_HOST]}", headers=headers, cookies=cookies)
-        clients.append(client)
-        return client
-
-    yield opened
-    for client in clients:
-        client.close()
+def open_shop(arena: Arena) -> Iterator[OpenSite]:
+    with site_clients(arena, "shop.localhost") as opened:
+        yield opened
 
 
 @pytest.fixture
-def shop(world: World, open_shop: OpenShop) -> httpx.Client:
+def shop(world: World, open_shop: OpenSite) -> httpx.Client:
     return open_shop(world)
 
 
 @pytest.fixture
-def visitor(world: World, open_shop: OpenShop) -> httpx.Client:
+def visitor(world: World, open_shop: OpenSite) -> httpx.Client:
     """A client who is not logged in."""
     return open_shop(world, user=None)

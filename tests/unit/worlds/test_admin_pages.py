@@ -1,16 +1,16 @@
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import unescape
 
 import httpx
 import pytest
+from site_clients import OpenSite, site_clients
 
 from clickgrad.types import RowChange
 from clickgrad.worlds import Arena, World
 from clickgrad.worlds.people import DEFAULT_USER
 from clickgrad.worlds.shop.data import shop_data
 
-OpenAdmin = Callable[..., httpx.Client]
 DATA = shop_data(0)
 STAFF = {member.role: member for member in DATA.staff}
 ORDERS = {
@@ -52,27 +52,13 @@ FORMS: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture
-def open_admin(arena: Arena) -> Iterator[OpenAdmin]:
-    """A client of the back office in a given world, logged in as `user` unless that is None."""
-    clients: list[httpx.Client] = []
-
-    def opened(world: World, user: str | None = DEFAULT_USER) -> httpx.Client:
-        given = world.login(user) if user else ()
-        cookies = {cookie.name: cookie.value for cookie in given if cookie.host == "admin.localhost"}
-        headers = {**world.headers, "host": "admin.localhost"}
-        address = f"http://{arena.hosts['admin.localhost']}"
-        # verify=False: reading the certificates takes longer than a test, and there is nothing to verify.
-        client = httpx.Client(base_url=address, headers=headers, cookies=cookies, verify=False)
-        clients.append(client)
-        return client
-
-    yield opened
-    for client in clients:
-        client.close()
+def open_admin(arena: Arena) -> Iterator[OpenSite]:
+    with site_clients(arena, "admin.localhost") as opened:
+        yield opened
 
 
 @pytest.fixture
-def admin(world: World, open_admin: OpenAdmin) -> httpx.Client:
+def admin(world: World, open_admin: OpenSite) -> httpx.Client:
     return open_admin(world)
 
 
@@ -92,7 +78,7 @@ def links(page: httpx.Response, kind: str) -> list[str]:
     return re.findall(rf'<a href="/{kind}/\d+[^"]*">([^<]+)</a>', page.text)
 
 
-def test_only_staff_gets_in(world: World, open_admin: OpenAdmin) -> None:
+def test_only_staff_gets_in(world: World, open_admin: OpenSite) -> None:
     visitor = open_admin(world, None)
     assert "<h1>Log In</h1>" in visitor.get("/").text
     for path in (*LISTS, "/settings", "/account", "/orders/1001", "/products/new"):
@@ -106,7 +92,7 @@ def test_only_staff_gets_in(world: World, open_admin: OpenAdmin) -> None:
 
 
 @pytest.mark.parametrize("login", [DEFAULT_USER, "Emma.Lopez", "EMMA.LOPEZ@example.com"])
-def test_log_in_and_out_work(world: World, open_admin: OpenAdmin, login: str) -> None:
+def test_log_in_and_out_work(world: World, open_admin: OpenSite, login: str) -> None:
     visitor = open_admin(world, None)
     wrong = visitor.post("/login", data={"login": login, "password": "guess"})
     assert (wrong.status_code, "The user name or the password is wrong." in wrong.text) == (422, True)
@@ -121,7 +107,7 @@ def test_log_in_and_out_work(world: World, open_admin: OpenAdmin, login: str) ->
     assert visitor.get("/account").status_code == 303
 
 
-def test_settings_are_for_owners_and_managers(world: World, open_admin: OpenAdmin) -> None:
+def test_settings_are_for_owners_and_managers(world: World, open_admin: OpenSite) -> None:
     for role, member in STAFF.items():
         client = open_admin(world, member.email)
         allowed = role in ("Owner", "Manager")
@@ -214,7 +200,7 @@ def test_a_bad_value_is_told_beside_its_field_and_nothing_is_saved(
     assert world.diff() == ()
 
 
-def test_each_form_changes_exactly_its_rows(arena: Arena, open_admin: OpenAdmin) -> None:
+def test_each_form_changes_exactly_its_rows(arena: Arena, open_admin: OpenSite) -> None:
     expected = {
         f"/orders/{ORDERS['Processing'].id}/ship": [("orders", "update"), ("shipments", "insert")],
         f"/orders/{ORDERS['Shipped'].id}/note": [("order_notes", "insert")],
@@ -368,7 +354,7 @@ def test_the_low_stock_limit_is_what_the_settings_say(admin: httpx.Client) -> No
     assert "Products with 0 or fewer in stock." in admin.get("/reports/low-stock").text
 
 
-def test_equal_histories_give_equal_pages(arena: Arena, open_admin: OpenAdmin) -> None:
+def test_equal_histories_give_equal_pages(arena: Arena, open_admin: OpenSite) -> None:
     seen = []
     for _ in range(2):
         world = arena.fork()

@@ -1,11 +1,11 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from site_clients import OpenSite
 
 from clickgrad.errors import UserError, WorldError
 from clickgrad.types import RowChange
@@ -15,7 +15,6 @@ from clickgrad.worlds.shop.data import shop_data
 
 IN_STOCK = tuple(item.id for item in shop_data(0).products if item.stock and not item.sizes)[:2]
 PLAIN = IN_STOCK[0]
-OpenShop = Callable[..., httpx.Client]
 
 
 def hash_in_another_process(seed: int, hash_seed: str) -> str:
@@ -43,7 +42,7 @@ def test_a_fork_of_a_changed_arena_starts_unchanged(arena: Arena, world: World, 
     fresh.close()
 
 
-def test_worlds_changed_at_once_see_only_their_own_change(arena: Arena, open_shop: OpenShop) -> None:
+def test_worlds_changed_at_once_see_only_their_own_change(arena: Arena, open_shop: OpenSite) -> None:
     worlds = [arena.fork() for _ in range(64)]
     assert len({world.hash() for world in worlds}) == 1
     clients = [open_shop(world) for world in worlds]
@@ -98,7 +97,7 @@ def test_a_host_that_is_no_site_is_turned_away(arena: Arena, world: World) -> No
     assert answer.status_code == 421
 
 
-def test_a_closed_world_is_gone_and_closing_twice_is_fine(arena: Arena, open_shop: OpenShop) -> None:
+def test_a_closed_world_is_gone_and_closing_twice_is_fine(arena: Arena, open_shop: OpenSite) -> None:
     world = arena.fork()
     client = open_shop(world)
     assert client.get("/").status_code == 200
@@ -141,7 +140,7 @@ def test_queries_read_and_cannot_write(world: World) -> None:
     assert world.hash() == start
 
 
-def test_the_diff_names_inserted_updated_and_deleted_rows(world: World, open_shop: OpenShop) -> None:
+def test_the_diff_names_inserted_updated_and_deleted_rows(world: World, open_shop: OpenSite) -> None:
     ((item_id, email, product_id, quantity),) = world.query(
         "SELECT i.id, c.email, i.product_id, i.quantity FROM cart_items i JOIN customers c ON c.id = i.customer_id"
         " ORDER BY i.id LIMIT 1"
@@ -171,7 +170,7 @@ def test_a_change_that_is_undone_is_no_change(world: World, shop: httpx.Client) 
     assert world.hash() == start
 
 
-def test_the_same_history_gives_the_same_bytes(arena: Arena, open_shop: OpenShop) -> None:
+def test_the_same_history_gives_the_same_bytes(arena: Arena, open_shop: OpenSite) -> None:
     def history() -> list[tuple[int, bytes, list[tuple[str, str]]]]:
         world = arena.fork()
         client = open_shop(world)

@@ -1,17 +1,16 @@
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from html import unescape
 
 import httpx
 import pytest
+from site_clients import OpenSite, site_clients
 
 from clickgrad.types import Scalar
 from clickgrad.worlds import Arena, World
 from clickgrad.worlds.code.data import code_data
 from clickgrad.worlds.code.rows import Project
-from clickgrad.worlds.people import DEFAULT_USER
 
-OpenCode = Callable[..., httpx.Client]
 DATA = code_data(0)
 EMMA = DATA.code_users[0]
 STAMP = "2025-03-14 10:00"
@@ -48,33 +47,18 @@ REQUEST_PATH = f"{MANAGED.path}/merge_requests/{REQUEST.number}"
 
 
 @pytest.fixture
-def open_code(arena: Arena) -> Iterator[OpenCode]:
-    """A client of the site in a given world, logged in as `user` unless that is None."""
-    clients: list[httpx.Client] = []
-
-    def opened(world: World, user: str | None = DEFAULT_USER) -> httpx.Client:
-        known = world.login(user) if user else ()
-        cookies = {cookie.name: cookie.value for cookie in known if cookie.host == HOST}
-        headers = {**world.headers, "host": HOST}
-        # Without `verify=False` every client would load the machine's certificates, which takes longer than a test.
-        client = httpx.Client(
-            base_url=f"http://{arena.hosts[HOST]}", headers=headers, cookies=cookies, verify=False, trust_env=False
-        )
-        clients.append(client)
-        return client
-
-    yield opened
-    for client in clients:
-        client.close()
+def open_code(arena: Arena) -> Iterator[OpenSite]:
+    with site_clients(arena, "code.localhost") as opened:
+        yield opened
 
 
 @pytest.fixture
-def code(world: World, open_code: OpenCode) -> httpx.Client:
+def code(world: World, open_code: OpenSite) -> httpx.Client:
     return open_code(world)
 
 
 @pytest.fixture
-def visitor(world: World, open_code: OpenCode) -> httpx.Client:
+def visitor(world: World, open_code: OpenSite) -> httpx.Client:
     """A client who is not logged in."""
     return open_code(world, user=None)
 
@@ -496,7 +480,7 @@ PAGES = (
 )  # fmt: skip
 
 
-def test_equal_histories_give_equal_bytes(arena: Arena, open_code: OpenCode) -> None:
+def test_equal_histories_give_equal_bytes(arena: Arena, open_code: OpenSite) -> None:
     def history() -> tuple[list[bytes], str]:
         world = arena.fork()
         client = open_code(world)

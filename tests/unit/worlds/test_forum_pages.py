@@ -1,9 +1,10 @@
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from html import unescape
 
 import httpx
 import pytest
+from site_clients import OpenSite, site_clients
 
 from clickgrad.types import RowChange, Scalar
 from clickgrad.worlds import Arena, World
@@ -11,7 +12,6 @@ from clickgrad.worlds.forum.data import Comment, Post, forum_data
 from clickgrad.worlds.forum.threads import thread_order
 from clickgrad.worlds.people import DEFAULT_USER
 
-OpenForum = Callable[..., httpx.Client]
 DATA = forum_data(0)
 EMMA = DATA.users[0]
 SLUGS = {forum.id: forum.slug for forum in DATA.forums}
@@ -46,30 +46,18 @@ def values(change: RowChange) -> dict[str, Scalar]:
 
 
 @pytest.fixture
-def open_forum(arena: Arena) -> Iterator[OpenForum]:
-    """A client of the forum in a given world, logged in as `user` unless that is None."""
-    clients: list[httpx.Client] = []
-
-    def opened(world: World, user: str | None = DEFAULT_USER) -> httpx.Client:
-        known = world.login(user) if user else ()
-        cookies = {cookie.name: cookie.value for cookie in known if cookie.host == "forum.localhost"}
-        headers = {**world.headers, "host": "forum.localhost"}
-        client = httpx.Client(base_url=f"http://{arena.hosts['forum.localhost']}", headers=headers, cookies=cookies)
-        clients.append(client)
-        return client
-
-    yield opened
-    for client in clients:
-        client.close()
+def open_forum(arena: Arena) -> Iterator[OpenSite]:
+    with site_clients(arena, "forum.localhost") as opened:
+        yield opened
 
 
 @pytest.fixture
-def forum(world: World, open_forum: OpenForum) -> httpx.Client:
+def forum(world: World, open_forum: OpenSite) -> httpx.Client:
     return open_forum(world)
 
 
 @pytest.fixture
-def stranger(world: World, open_forum: OpenForum) -> httpx.Client:
+def stranger(world: World, open_forum: OpenSite) -> httpx.Client:
     """A client who is not logged in."""
     return open_forum(world, user=None)
 
@@ -171,7 +159,7 @@ def test_a_post_is_only_found_in_its_own_forum(forum: httpx.Client) -> None:
     assert forum.get(f"/f/{other}/{THEIRS.id}").status_code == 404
 
 
-def test_the_same_history_gives_the_same_bytes(arena: Arena, open_forum: OpenForum) -> None:
+def test_the_same_history_gives_the_same_bytes(arena: Arena, open_forum: OpenSite) -> None:
     pages = []
     for _ in range(2):
         world = arena.fork()
@@ -339,7 +327,7 @@ def test_own_comments_can_be_edited_and_deleted(world: World, forum: httpx.Clien
     assert forum.get(f"/comment/{MY_COMMENT.id}/reply").status_code == 404
 
 
-def test_a_deleted_comment_with_replies_leaves_a_gap(world: World, open_forum: OpenForum) -> None:
+def test_a_deleted_comment_with_replies_leaves_a_gap(world: World, open_forum: OpenSite) -> None:
     parents = {comment.parent_id for comment in DATA.comments}
     parent = next(comment for comment in DATA.comments if comment.id in parents)
     author = open_forum(world, DATA.users[parent.user_id - 1].email)
@@ -351,7 +339,7 @@ def test_a_deleted_comment_with_replies_leaves_a_gap(world: World, open_forum: O
     assert int(told(page, "Comments")) == before - 1
 
 
-def test_messages_are_sent_and_answered(world: World, forum: httpx.Client, open_forum: OpenForum) -> None:
+def test_messages_are_sent_and_answered(world: World, forum: httpx.Client, open_forum: OpenSite) -> None:
     friend = next(user for user in DATA.users[1:] if user.accepts_messages)
     sent = forum.post("/message/new", data={"to": friend.username, "subject": "Hi", "message": "How are you?"})
     assert sent.headers["location"] == "/sent"

@@ -1,10 +1,11 @@
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from site_clients import OpenSite, site_clients
 
 from clickgrad.types import RowChange, Scalar
 from clickgrad.worlds import Arena, World
@@ -14,7 +15,6 @@ from clickgrad.worlds.map.routing import find_route
 from clickgrad.worlds.people import DEFAULT_USER
 
 HOST = "map.localhost"
-OpenMap = Callable[..., httpx.Client]
 DATA = map_data(0)
 EMMA = DATA.users[0]
 LISTS = {own.name: own for own in DATA.lists if own.user_id == EMMA.id}
@@ -30,27 +30,18 @@ JUNK = ("", "-1", "Â²", "9" * 400, "'; DROP TABLE map_notes;--", "<b>\x00\n", "ð
 
 
 @pytest.fixture
-def open_map(arena: Arena) -> Iterator[OpenMap]:
-    clients: list[httpx.Client] = []
-
-    def opened(world: World, user: str | None = DEFAULT_USER) -> httpx.Client:
-        cookies = {cookie.name: cookie.value for cookie in (world.login(user) if user else ()) if cookie.host == HOST}
-        headers = {**world.headers, "host": HOST}
-        clients.append(httpx.Client(base_url=f"http://{arena.hosts[HOST]}", headers=headers, cookies=cookies))
-        return clients[-1]
-
-    yield opened
-    for client in clients:
-        client.close()
+def open_map(arena: Arena) -> Iterator[OpenSite]:
+    with site_clients(arena, "map.localhost") as opened:
+        yield opened
 
 
 @pytest.fixture
-def site(world: World, open_map: OpenMap) -> httpx.Client:
+def site(world: World, open_map: OpenSite) -> httpx.Client:
     return open_map(world)
 
 
 @pytest.fixture
-def stranger(world: World, open_map: OpenMap) -> httpx.Client:
+def stranger(world: World, open_map: OpenSite) -> httpx.Client:
     """A client who is not logged in."""
     return open_map(world, user=None)
 
@@ -192,7 +183,7 @@ def test_pages_stay_short_and_the_map_adds_no_words(site: httpx.Client) -> None:
         assert len(re.sub(r"<[^>]+>", " ", text).split()) < 260, path
 
 
-def test_equal_histories_give_equal_bytes(arena: Arena, open_map: OpenMap) -> None:
+def test_equal_histories_give_equal_bytes(arena: Arena, open_map: OpenSite) -> None:
     pages = []
     for _ in range(2):
         world = arena.fork()

@@ -1,16 +1,16 @@
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from html import unescape
 
 import httpx
 import pytest
+from site_clients import OpenSite
 
 from clickgrad.types import RowChange
 from clickgrad.worlds import Arena, World
 from clickgrad.worlds.people import DEFAULT_USER
 from clickgrad.worlds.shop.data import shop_data
 
-OpenShop = Callable[..., httpx.Client]
 DATA = shop_data(0)
 PLAIN = next(item for item in DATA.products if item.stock and not item.sizes and item.enabled)
 SIZED = next(item for item in DATA.products if item.stock and item.sizes)
@@ -221,7 +221,7 @@ def test_a_sold_out_product_cannot_be_bought(world: World, shop: httpx.Client) -
     assert world.diff() == ()
 
 
-def test_a_coupon_is_applied_shown_and_removed(world: World, open_shop: OpenShop) -> None:
+def test_a_coupon_is_applied_shown_and_removed(world: World, open_shop: OpenSite) -> None:
     item = next(item for item in DATA.cart_items if item.customer_id < 200)
     client = open_shop(world, DATA.customers[item.customer_id - 1].email)
     for code in ("", "SUMMER15", "SPRING25", "STAFF30", "NOPE", "x" * 300):
@@ -265,7 +265,7 @@ def test_wishes_are_added_once_moved_and_removed(world: World, shop: httpx.Clien
     ],
 )
 def test_a_bad_checkout_is_told_and_nothing_is_ordered(
-    world: World, open_shop: OpenShop, form: Mapping[str, str], message: str
+    world: World, open_shop: OpenSite, form: Mapping[str, str], message: str
 ) -> None:
     page = open_shop(world, DATA.customers[1].email).post("/checkout", data=form)
     assert page.status_code == 422
@@ -511,7 +511,7 @@ def test_pages_stay_short_enough_to_read(shop: httpx.Client) -> None:
         assert len(re.findall(r"<(?:a|button|input|select|textarea|p|li|h1|h2)\b", page)) <= 40, path
 
 
-def test_looking_at_pages_changes_nothing_and_gives_the_same_bytes(arena: Arena, open_shop: OpenShop) -> None:
+def test_looking_at_pages_changes_nothing_and_gives_the_same_bytes(arena: Arena, open_shop: OpenSite) -> None:
     paths = ("/", "/category/toys?color=Red", "/search?q=steel", "/product/7", "/cart", "/orders", "/account", "/help")
     seen = []
     for _ in range(2):

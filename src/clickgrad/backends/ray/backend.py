@@ -21,7 +21,7 @@ from clickgrad.backends.ray.engine import Engines, HostedEngine, OpenEngine
 from clickgrad.backends.ray.events import Events
 from clickgrad.backends.ray.fleet import Fleet, FleetOptions
 from clickgrad.backends.ray.learner import RayLearner
-from clickgrad.backends.ray.worker import OpenStage, Stage
+from clickgrad.backends.ray.worker import OpenParts, WorkerParts
 from clickgrad.backends.venues import open_judge, open_venue
 from clickgrad.config import Config
 from clickgrad.display import say
@@ -76,11 +76,11 @@ class RayBackend:
         name = f"{config.reinforce.engine}:{source}"
         is_torch = config.reinforce.engine == "torch"
         hosted: OpenEngine = partial(_host_torch if is_torch else _host_vllm, config, learner.spec)
-        stage = partial(_asking_stage, config, source, config.reinforce.temperature, self.run.resolve(), False)
+        open_parts = partial(_asking_parts, config, source, config.reinforce.temperature, self.run.resolve(), False)
         newest = learner.weights if is_torch else learner.files
         events = self._events()
         with closing(Engines(hosted, name, learner.places, range(config.cluster.engines), events, newest)) as engines:
-            async with self._fleet(stage, name, learner.tokenizer, engines, events) as fleet:
+            async with self._fleet(open_parts, name, learner.tokenizer, engines, events) as fleet:
                 yield RayPlayers(fleet, engines, learner)
 
     @asynccontextmanager
@@ -91,19 +91,21 @@ class RayBackend:
                 raise UserError(f"{policy} is a server elsewhere already: evaluate it without cluster.address")
             case Scripted() | Replies():
                 with connected(cluster.address):
-                    stage = partial(_own_stage, config, policy, self.run.resolve())
-                    async with self._fleet(stage, str(policy), None, None, self._events()) as fleet:
+                    open_parts = partial(_own_parts, config, policy, self.run.resolve())
+                    async with self._fleet(open_parts, str(policy), None, None, self._events()) as fleet:
                         yield RayPlayers(fleet)
             case TorchModel():
                 source = _for_all_nodes(policy.source)
-                stage = partial(_asking_stage, config, source, config.evaluate.temperature, self.run.resolve(), True)
+                open_parts = partial(
+                    _asking_parts, config, source, config.evaluate.temperature, self.run.resolve(), True
+                )
                 hosted = partial(_host_policy, config, TorchModel(source, str(policy)))
                 events = self._events()
                 with connected(cluster.address):
                     places = room_for(self._engine_bundles(), {"CPU": cluster.worker_cpus}, cluster.start_s)
                     tokenizer = load_tokenizer(source)
                     with closing(Engines(hosted, str(policy), places, range(cluster.engines), events)) as engines:
-                        async with self._fleet(stage, str(policy), tokenizer, engines, events) as fleet:
+                        async with self._fleet(open_parts, str(policy), tokenizer, engines, events) as fleet:
                             yield RayPlayers(fleet, engines)
 
     def _engine_bundles(self) -> list[Resources]:
@@ -115,7 +117,7 @@ class RayBackend:
 
     @asynccontextmanager
     async def _fleet(
-        self, stage: OpenStage, policy: str, tokenizer: Tokenizer | None, engines: Engines | None, events: Events
+        self, open_parts: OpenParts, policy: str, tokenizer: Tokenizer | None, engines: Engines | None, events: Events
     ) -> AsyncIterator[Fleet]:
         cluster, rollout = self.config.cluster, self.config.rollout
         options = FleetOptions(
@@ -128,7 +130,7 @@ class RayBackend:
             patience_s=cluster.start_s,
         )
         fingerprint = prompt_builder(self.config, tokenizer).fingerprint
-        fleet = Fleet(stage, policy, fingerprint, engines, options, events)
+        fleet = Fleet(open_parts, policy, fingerprint, engines, options, events)
         await fleet.open()
         try:
             yield fleet
@@ -140,9 +142,9 @@ class RayBackend:
 
 
 @asynccontextmanager
-async def _asking_stage(
+async def _asking_parts(
     config: Config, source: str, temperature: float, run: Path, judged: bool
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[WorkerParts]:
     """Prompts are made here; replies come from an engine elsewhere. No reward of training depends on a judge."""
     builder = prompt_builder(config, load_tokenizer(source))
     async with open_venue(config, open_judge(config) if judged else None) as venue:
@@ -152,16 +154,16 @@ async def _asking_stage(
             agent = make_agent(config, policy, builder, temperature, run)
             return pictured(config, agent, run) if judged else agent
 
-        yield Stage(venue, agent_for)
+        yield WorkerParts(venue, agent_for)
 
 
 @asynccontextmanager
-async def _own_stage(config: Config, spec: PolicySpec, run: Path) -> AsyncIterator[Stage]:
+async def _own_parts(config: Config, spec: PolicySpec, run: Path) -> AsyncIterator[WorkerParts]:
     """The policy is scripted: every worker has its own."""
     with open_policy(spec, config) as (policy, builder):
         async with open_venue(config, open_judge(config)) as venue:
             agent = pictured(config, make_agent(config, policy, builder, config.evaluate.temperature, run), run)
-            yield Stage(venue, lambda _: agent)
+            yield WorkerParts(venue, lambda _: agent)
 
 
 @contextmanager

@@ -127,8 +127,8 @@ class Engines:
     def figures(self) -> dict[str, float]:
         """The mean over the engines that answer."""
         asked = [actor.figures.remote() for actor in self._actors]
-        told: list[dict[str, float]] = [ray.get(answer) for answer in asked if _answers(answer)]
-        return {name: sum(one[name] for one in told) / len(told) for name in (told[0] if told else ())}
+        answers: list[dict[str, float]] = [ray.get(answer) for answer in asked if _answers(answer)]
+        return {name: sum(one[name] for one in answers) / len(answers) for name in (answers[0] if answers else ())}
 
     def close(self) -> None:
         for actor in self._actors:

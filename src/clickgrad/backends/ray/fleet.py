@@ -18,7 +18,7 @@ from ray.util.metrics import Counter, Gauge
 
 from clickgrad.backends.ray.engine import Engines
 from clickgrad.backends.ray.events import Events
-from clickgrad.backends.ray.worker import OpenStage, Worker
+from clickgrad.backends.ray.worker import OpenParts, Worker
 from clickgrad.errors import ClickgradError, InfraError, UserError
 from clickgrad.rollout.episode import UNJUDGED
 from clickgrad.types import End, Task, Trajectory
@@ -57,14 +57,14 @@ class Fleet:
 
     def __init__(
         self,
-        open_stage: OpenStage,
+        open_parts: OpenParts,
         policy: str,
         prompt_format: str,
         engines: Engines | None,
         options: FleetOptions,
         events: Events,
     ) -> None:
-        self._open_stage = open_stage
+        self._open_parts = open_parts
         self._policy = policy
         self._prompt_format = prompt_format
         self._engines = engines
@@ -170,7 +170,7 @@ class Fleet:
         actor = ray.remote(Worker).options(
             num_cpus=self._options.worker_cpus, max_concurrency=self._options.episodes_each + 2
         )
-        hand = _Hand(f"w{self._made}", actor.remote(self._open_stage, self._policy))
+        hand = _Hand(f"w{self._made}", actor.remote(self._open_parts, self._policy))
         self._hands.append(hand)
         self._watch(self._welcome(hand))
 

@@ -23,7 +23,7 @@ from ray.util.placement_group import PlacementGroup
 from clickgrad.backends.ray.connection import Resources, here
 from clickgrad.backends.ray.events import Events
 from clickgrad.config import ClusterSection
-from clickgrad.errors import ClickgradError, InfraError, LearnError
+from clickgrad.errors import ClickgradError, InfraError, boundary
 from clickgrad.learn.checkpoint import Progress, step_folder
 from clickgrad.learn.learner import Call, LocalLearner
 from clickgrad.learn.ranks import Ranks
@@ -175,7 +175,7 @@ class RayLearner:
         self._seen_starts = 1
         self._mailbox = ray.remote(Mailbox).options(num_cpus=0, scheduling_strategy=here()).remote()
         given = {"mailbox": self._mailbox, "build": build, "spec": spec}
-        self._failure: Exception | None = None
+        self._failure: ClickgradError | None = None
         self._trainer = _trainer(given, options, each, events.run)
         self._thread = threading.Thread(target=self._fit, name="learner", daemon=True)
         self._thread.start()
@@ -236,10 +236,20 @@ class RayLearner:
         self._seen_starts = max(self._seen_starts, starts)
 
     def _fit(self) -> None:
-        try:
-            self._trainer.fit()
-        except (RayError, RuntimeError, LearnError) as error:
-            self._failure = error
+        self._failure = failure_of(self._trainer.fit)
+
+
+def failure_of(fit: Callable[[], object]) -> ClickgradError | None:
+    """What ended it, whatever that was: None when it ended as it should."""
+    try:
+        with boundary(InfraError, "its processes"):
+            try:
+                fit()
+            except (RayError, RuntimeError) as error:
+                raise InfraError(str(error)) from error  # whole: the reason is seldom in its first line
+    except ClickgradError as error:
+        return error
+    return None
 
 
 def _trainer(given: dict[str, Any], options: ClusterSection, each: Resources, run: Path) -> Any:

@@ -20,14 +20,14 @@ from clickgrad.types import Completion, Prompt, Sampling, Task, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class WorkerParts:
     """All that a process needs to play episodes: a venue, and an agent for whichever policy answers."""
 
     venue: Venue
     agent_for: Callable[[Policy | None], Agent]  # by an engine elsewhere; None: the worker has a policy of its own
 
 
-OpenStage = Callable[[], AbstractAsyncContextManager[Stage]]
+OpenParts = Callable[[], AbstractAsyncContextManager[WorkerParts]]
 
 
 class RemoteEngine:
@@ -59,23 +59,23 @@ class Worker:
     None of its methods may be a coroutine: Ray would run all of them on one thread, one episode after the other.
     """
 
-    def __init__(self, open_stage: OpenStage, policy: str) -> None:
+    def __init__(self, open_parts: OpenParts, policy: str) -> None:
         self._policy = policy
         self.loop: Future[asyncio.AbstractEventLoop] = Future()
-        self.stage: Stage | None = None
+        self.parts: WorkerParts | None = None
         self.closing = asyncio.Event()
-        self._thread = threading.Thread(target=self._serve, args=(open_stage,), name="episodes", daemon=True)
+        self._thread = threading.Thread(target=self._serve, args=(open_parts,), name="episodes", daemon=True)
         self._thread.start()
-        self.loop.result()  # raises what kept the stage from opening
+        self.loop.result()  # raises what kept the parts from opening
 
     def where(self) -> tuple[str, int]:
         """Host and process id."""
         return socket.gethostname(), os.getpid()
 
     def play(self, episode: str, task: Task, seed: int, engine: Any) -> Trajectory:
-        assert self.stage is not None
+        assert self.parts is not None
         policy: Policy | None = RemoteEngine(self._policy, engine) if engine is not None else None
-        work = run_episode(episode, task, seed, self.stage.agent_for(policy), self.stage.venue)
+        work = run_episode(episode, task, seed, self.parts.agent_for(policy), self.parts.venue)
         return asyncio.run_coroutine_threadsafe(work, self.loop.result()).result()
 
     def close(self) -> None:
@@ -84,17 +84,17 @@ class Worker:
         loop.call_soon_threadsafe(self.closing.set)
         self._thread.join()
 
-    def _serve(self, open_stage: OpenStage) -> None:
+    def _serve(self, open_parts: OpenParts) -> None:
         try:
-            asyncio.run(_until_closed(self, open_stage))
+            asyncio.run(_until_closed(self, open_parts))
         except BaseException as error:
             if self.loop.done():
                 raise
             self.loop.set_exception(error)
 
 
-async def _until_closed(worker: Worker, open_stage: OpenStage) -> None:
+async def _until_closed(worker: Worker, open_parts: OpenParts) -> None:
     """No method, see there."""
-    async with open_stage() as worker.stage:
+    async with open_parts() as worker.parts:
         worker.loop.set_result(asyncio.get_running_loop())
         await worker.closing.wait()

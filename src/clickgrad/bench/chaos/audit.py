@@ -113,8 +113,8 @@ def false_rewards(run: Path, replay_words: Sequence[str], call: Call, place: Pat
         for one in rewarded
         if one.record["end"] == "crashed" or outcomes.get(one.reward or 0.0) != one.record["verdict"]["outcome"]
     }
-    for told in objects(call(["rejudge", str(run), "--json"])):
-        found |= {one["episode"]: f"judged {one['before']}, then {one['after']}" for one in told["changed"]}
+    for answer in objects(call(["rejudge", str(run), "--json"])):
+        found |= {one["episode"]: f"judged {one['before']}, then {one['after']}" for one in answer["changed"]}
     found |= _diverging([one for one in rewarded if one.episode not in found], replay_words, call, place)
     return [f"false reward: {episode}: {why}" for episode, why in found.items()]
 

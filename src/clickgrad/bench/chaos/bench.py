@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
-from clickgrad.bench.chaos.faults import DISK, KINDS, NO_PROCESS, Disk, make_plan, scene_of
+from clickgrad.bench.chaos.faults import DISK, KINDS, NO_PROCESS, Disk, draw_faults, scene_of
 from clickgrad.bench.chaos.figures import ChaosFigures
 from clickgrad.bench.chaos.life import Nursery
 from clickgrad.bench.chaos.scenes import make_scenes
@@ -44,8 +44,8 @@ def bench_chaos(options: ChaosOptions, quiet: bool) -> ChaosFigures:
     kinds = _wanted(options, figures)
     rng = random.Random(options.seed)
     count = round(options.episodes * FAULTS_PER_EPISODE)
-    plan = make_plan(kinds, max(count, len(options.kinds)), rng)
-    scenes = [name for name in ("arena", "site", "cluster") if any(scene_of(kind) == name for kind in plan)]
+    faults = draw_faults(kinds, max(count, len(options.kinds)), rng)
+    scenes = [name for name in ("arena", "site", "cluster") if any(scene_of(kind) == name for kind in faults)]
     source = (options.source or Path(__file__).parents[3]).resolve()
     with (
         _place(options.keep) as place,
@@ -55,7 +55,7 @@ def bench_chaos(options: ChaosOptions, quiet: bool) -> ChaosFigures:
         ground = Ground(place, nursery, Disk(place / "disk", mounted), options.patience_s, quiet)
         _make_model(place / "model")
         for scene in make_scenes(place, place / "model", options.episodes, scenes):
-            mine = [kind for kind in plan if scene_of(kind) == scene.name]
+            mine = [kind for kind in faults if scene_of(kind) == scene.name]
             storm = Storm(scene, mine, ground, random.Random(f"{options.seed}/{scene.name}"), figures)
             if storm.weather():
                 storm.audit()

@@ -98,12 +98,12 @@ def scene_of(kind: str) -> str:
     return {"app": "site", "page": "site", "worker": "cluster"}.get(kind.partition("-")[0], "arena")
 
 
-def make_plan(kinds: Sequence[str], count: int, rng: random.Random) -> list[str]:
+def draw_faults(kinds: Sequence[str], count: int, rng: random.Random) -> list[str]:
     """All kinds in an order of chance, then all of them again, until there are enough."""
-    plan: list[str] = []
-    while len(plan) < count:
-        plan += rng.sample(list(kinds), len(kinds))
-    return plan[:count]
+    drawn: list[str] = []
+    while len(drawn) < count:
+        drawn += rng.sample(list(kinds), len(kinds))
+    return drawn[:count]
 
 
 # --- a disk that fills up -------------------------------------------------------------------------------------------

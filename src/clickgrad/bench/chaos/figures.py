@@ -51,5 +51,5 @@ class ChaosFigures:
         return "\n".join([*rows, "", *totals, "", *self.findings, f"{said}{self.seconds:.0f} s"])
 
 
-def told(figures: ChaosFigures) -> str:
+def as_json(figures: ChaosFigures) -> str:
     return json.dumps({name: getattr(figures, name) for name in ChaosFigures.__dataclass_fields__})

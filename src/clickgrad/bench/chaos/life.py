@@ -138,13 +138,13 @@ class Life:
         left = [process for process in self._seen.values() if process.is_running()]
         left += [process for process in _marked(self.control) if process.pid != self._nursery.id]
         _, left = psutil.wait_procs(list(dict.fromkeys(left)), timeout=GRACE_S)
-        told = []
+        left_over = []
         for process in left:
             with suppress(psutil.Error):
                 if process.status() != psutil.STATUS_ZOMBIE:
-                    told.append(f"{process.pid} {' '.join(process.cmdline())[:80]}")
+                    left_over.append(f"{process.pid} {' '.join(process.cmdline())[:80]}")
                     process.kill()
-        return told
+        return left_over
 
 
 def _marked(control: Path) -> list[psutil.Process]:

@@ -50,13 +50,13 @@ class Storm:
     """One scene from its first sitting to its end."""
 
     def __init__(
-        self, scene: Scene, plan: list[str], ground: Ground, rng: random.Random, figures: ChaosFigures
+        self, scene: Scene, faults: list[str], ground: Ground, rng: random.Random, figures: ChaosFigures
     ) -> None:
         self._scene, self._ground, self._rng, self._figures = scene, ground, rng, figures
         self._run = ground.place / "disk" / scene.name
         self._ledger = audit.Ledger(self._run)
-        self._queue = list(plan)
-        self._pace = HURRY * scene.episodes / max(1, len(plan))
+        self._queue = list(faults)
+        self._pace = HURRY * scene.episodes / max(1, len(faults))
         self._seen: set[object] = set()  # every episode and row of metrics that ever was
         self._injected_at = 0  # how many had been seen at the last fault
         self._quiet_until = 0.0

@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from clickgrad.advantages import group_advantages
 from clickgrad.report.episodes import final_tries
 from clickgrad.report.index import Entry, TrajectoryIndex, format_note
-from clickgrad.report.metrics import read_rows
+from clickgrad.report.metrics import read_steps
+from clickgrad.report.rows import metrics_of, plain
 from clickgrad.report.runs import RunFolder, find_runs, is_inside
-from clickgrad.report.stats import group_advantages
 from clickgrad.report.summary import success_rate
 from clickgrad.report.viewer.errors import NotHere
 from clickgrad.report.viewer.plainly import universe_of
@@ -69,8 +70,8 @@ class Filter:
             return False
         if not self.text:
             return True
-        told = (episode.name, episode.intent, episode.answer, episode.error, episode.policy, place.entry.text)
-        where = " ".join(part for part in told if part).lower()
+        searched = (episode.name, episode.intent, episode.answer, episode.error, episode.policy, place.entry.text)
+        where = " ".join(part for part in searched if part).lower()
         return all(word in where for word in self.text.lower().split())
 
 
@@ -113,8 +114,10 @@ class Library:
         return [self._show_run(run) for run in self._runs]
 
     def metrics(self, name: str) -> dict[str, Any]:
-        rows, skipped = read_rows(self.run(name).metrics)
-        return {"rows": rows, "skipped": skipped}
+        """The rows, and how to draw them: name, title and the end of the axis of every curve."""
+        rows, skipped = read_steps(self.run(name).metrics)
+        shown = [asdict(metric) for metric in metrics_of(rows)]
+        return {"rows": [plain(row) for row in rows], "curves": shown, "skipped": skipped}
 
     def episodes(self, run: str, wanted: Filter, start: int) -> dict[str, Any]:
         """Those of a run and of the stages below it."""
@@ -198,7 +201,7 @@ class Library:
 
     def _show_run(self, run: RunFolder) -> dict[str, Any]:
         options, complaint = run.options()
-        rows, skipped = read_rows(run.metrics)
+        rows, skipped = read_steps(run.metrics)
         indexes = {file: index for file, index in self._indexes.items() if self._run_of(file) == run.name}
         episodes = [entry.episode for index in indexes.values() for entry in index.entries]
         # What experts and people demonstrated is no policy's success.

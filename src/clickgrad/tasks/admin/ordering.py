@@ -201,13 +201,13 @@ def note_order(seed: int) -> Iterator[Draft]:
         ids = [order.id for order in islice(orders, many)]
         if len(ids) < many:
             return
-        told = "and notify the customer by email" if notify else "without notifying the customer"
+        how = "and notify the customer by email" if notify else "without notifying the customer"
         paths = {"form": f"/orders/{ids[0]}/note", "page": f"/orders/{ids[0]}", "home": "/"}
         rows = [insert("order_notes", order_id=id_, staff_id=STAFF_ID, text=text, notify=int(notify)) for id_ in ids]
         rows += [update("orders", id_, status="On Hold") for id_ in ids if hold]
         named = f"{'orders' if many > 1 else 'order'} {listed(ids)}"
         yield draft(
-            f'{f"Put {named} on hold. " if hold else ""}Add the note "{text}" to {named} {told}.',
+            f'{f"Put {named} on hold. " if hold else ""}Add the note "{text}" to {named} {how}.',
             paths[start],
             turns,
             changes(*rows),

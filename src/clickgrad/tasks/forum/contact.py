@@ -113,14 +113,14 @@ def _read(all_: Known, rng: random.Random) -> Iterator[Draft]:
         if opening is None:
             continue
         question, pattern = rng.choice(_QUESTIONS[opening])
-        told = re.search(pattern, item.body)
-        assert told
+        found = re.search(pattern, item.body)
+        assert found
         sender, rest = all_.users[item.sender_id].username, item.subject.removeprefix(f"{opening} ")
         around = ("{}", "the {}", "at the {}", "at {}", "in {}", "on {}", "every {}", "{} dollars")
         yield Draft(
             intent=question.format(sender=sender, rest=rest),
             start_path=HOME,
-            checks=(AnswerCheck(tuple(way.format(told[1]) for way in around)), StateCheck(())),
+            checks=(AnswerCheck(tuple(way.format(found[1]) for way in around)), StateCheck(())),
             expert_turns=1 + page - 1 + 2,
             params=(("kind", "read"), ("sender", sender), ("pattern", pattern)),
             user=user.email,

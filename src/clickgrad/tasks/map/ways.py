@@ -1,4 +1,4 @@
-"""Parts of plays that several of the map's templates share."""
+"""Parts of scripts that several of the map's templates share."""
 
 from __future__ import annotations
 

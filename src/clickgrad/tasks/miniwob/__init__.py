@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from clickgrad.tasks.miniwob.plays import PLAYS
+from clickgrad.tasks.miniwob.scripts import SCRIPTS
 from clickgrad.types import RewardCheck, Split, Task
 from clickgrad.worlds.miniwob import page_names, page_url
 
-__all__ = ["PLAYS", "miniwob_tasks"]
+__all__ = ["SCRIPTS", "miniwob_tasks"]
 
 # How many seeds of a page each split has, the first ones first. Demonstrations need a script.
 SEEDS: dict[Split, int] = {"test": 5, "train": 20, "demo": 20}
@@ -25,7 +25,7 @@ def miniwob_tasks(seed: int) -> tuple[Task, ...]:
     for page in page_names():
         first = seed * sum(SEEDS.values())
         for split, count in SEEDS.items():
-            if split != "demo" or page in PLAYS:
+            if split != "demo" or page in SCRIPTS:
                 tasks.extend(_task(page, number, split) for number in range(first, first + count))
             first += count
     return tuple(tasks)

@@ -36,13 +36,13 @@ def _template(
                 params=(("of", found.of), *asked.params),
             )
 
-    def play(task: Task, page: Observation) -> Script:
+    def script(task: Task, page: Observation) -> Script:
         page, value = yield from read(task, page)
         page = yield Move(SwitchTab(1), f"Note: {task.param('of')}: {value}", "the rest is done in the other tab")
         yield from do(task, page, value)
         yield finish("done", "it is done")
 
-    return Template("multi", name, drafts, play, (from_site, to_site), unseen)
+    return Template("multi", name, drafts, script, (from_site, to_site), unseen)
 
 
 _PRICE = ("shop", facts.prices, facts.read_price)

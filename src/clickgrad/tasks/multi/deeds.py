@@ -1,4 +1,4 @@
-"""What can be done on one site with a fact from another: what is asked, the rows it leaves, and how it is played.
+"""What can be done on one site with a fact from another: what is asked, the rows it leaves, and how it is done.
 
 Each begins on the home page of its site, in a tab of its own.
 """
@@ -12,9 +12,9 @@ from itertools import cycle
 
 from clickgrad.tasks.admin.ways import to_order
 from clickgrad.tasks.code.ground import EMMA, PLANNERS, ground
-from clickgrad.tasks.code.plays import to_tab
+from clickgrad.tasks.code.ways import to_tab
 from clickgrad.tasks.forum.known import known
-from clickgrad.tasks.forum.plays import open_user
+from clickgrad.tasks.forum.ways import open_user
 from clickgrad.tasks.map.picks import Deck
 from clickgrad.tasks.map.ways import open_place
 from clickgrad.tasks.moves import Way, click, fill, select

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from clickgrad.tasks.admin.ways import to_order
 from clickgrad.tasks.code.ground import ground
-from clickgrad.tasks.code.plays import line_under
+from clickgrad.tasks.code.ways import line_under
 from clickgrad.tasks.forum.known import known
-from clickgrad.tasks.forum.plays import author_of, facts_of
+from clickgrad.tasks.forum.ways import author_of, facts_of
 from clickgrad.tasks.map.picks import Deck
 from clickgrad.tasks.map.ways import open_place
 from clickgrad.tasks.moves import ExpertLost, Move, find, labelled, line_after, search, seek

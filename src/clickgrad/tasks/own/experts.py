@@ -6,26 +6,26 @@ import re
 from pathlib import Path
 
 from clickgrad.errors import UserError
-from clickgrad.tasks.moves import Move, Play, Script
+from clickgrad.tasks.moves import MakeScript, Move, Script
 from clickgrad.tasks.own.user_code import functions, user_code
 from clickgrad.types import Observation, Task
 
 EXPERTS = "experts.py"
 
 
-def own_play(task: Task) -> Play:
+def own_script(task: Task) -> MakeScript:
     path = Path(task.suite) / EXPERTS
     name = re.sub(r"\W", "_", task.template)
-    plays = functions(path)
-    if name not in plays:
-        known = ", ".join(plays) or "none"
+    scripts = functions(path)
+    if name not in scripts:
+        known = ", ".join(scripts) or "none"
         raise UserError(f"task {task.id}: there is no expert `{name}` in {path}; there are: {known}")
-    return lambda task, page: _guarded(path, plays[name], task, page)
+    return lambda task, page: _guarded(path, scripts[name], task, page)
 
 
-def _guarded(path: Path, play: Play, task: Task, page: Observation) -> Script:
+def _guarded(path: Path, make: MakeScript, task: Task, page: Observation) -> Script:
     with user_code(path):
-        script = play(task, page)
+        script = make(task, page)
         move = next(script, None)
     while move is not None:
         if not isinstance(move, Move):

@@ -25,7 +25,7 @@ def user_code(path: Path) -> Iterator[None]:
     except InfraError as failed:
         # A plain InfraError is the boundary's wrapping; ours, such as a WorldError of `fetch`, speak for themselves.
         cause = failed.__cause__ if type(failed) is InfraError and failed.__cause__ else failed
-        raise UserError(_told(cause, path)) from cause
+        raise UserError(_describe(cause, path)) from cause
 
 
 @cache
@@ -54,7 +54,7 @@ def functions(path: Path) -> dict[str, Callable[..., Any]]:
     return {name: made for name, made in found if made.__module__ == module.__name__ and not name.startswith("_")}
 
 
-def _told(error: BaseException, path: Path) -> str:
+def _describe(error: BaseException, path: Path) -> str:
     line = error.lineno if isinstance(error, SyntaxError) else _line(error, path)
     said = error.msg if isinstance(error, SyntaxError) else str(error)
     first = (said.strip().splitlines() or [""])[0]

@@ -4,41 +4,35 @@ import { ask, h, runTitle, s } from "./dom.js";
 
 const WIDTH = 360, HEIGHT = 170, LEFT = 46, RIGHT = 10, TOP = 12, BOTTOM = 24;
 const MATTER = { reinforce: ["success", "groups", "mean_turns", "mean_reply_tokens", "entropy", "grad_norm"], clone: ["loss", "held_out_loss", "grad_norm", "entropy", "lr", "tokens_per_s"] };
-const FIRST = ["success", "loss", "mean_turns", "mean_reply_tokens", "entropy", "kl", "grad_norm", "lr", "clip_share", "sampler_gap",
-  "rollout_s", "update_s", "sampled_tokens_per_s", "tokens_per_s", "cache_hit_share"];
-const TITLES = { success: "success of sampled episodes", mean_turns: "turns per episode", mean_reply_tokens: "tokens per reply",
-  grad_norm: "gradient norm", kl: "KL to the start", rollout_s: "rollout, seconds", update_s: "update, seconds",
-  sampled_tokens_per_s: "sampled tokens per second", tokens_per_s: "tokens per second", cache_hit_share: "cache hits, share",
-  clip_share: "clipped tokens, share", sampler_gap: "sampler against trainer", lr: "learning rate" };
 const SHARES = [["groups_all_0", "failed", "all failed"], ["groups_mixed", "mixed", "mixed"], ["groups_all_1", "passed", "all passed"]];
 
 const short = (value) => (value === 0 ? "0" : Math.abs(value) >= 1000 || Math.abs(value) < 0.01 ? value.toExponential(1) : String(+value.toPrecision(3)));
 
-function frame(name, rows, high, low, ...shapes) {
+function frame(name, title, rows, high, low, ...shapes) {
   const y = (value) => HEIGHT - BOTTOM - ((value - low) / (high - low)) * (HEIGHT - TOP - BOTTOM);
   const rules = [low, (low + high) / 2, high].map((value) => [
     s("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value), class: "rule" }),
     s("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, short(value)),
   ]);
-  return h("figure", { "data-metric": name }, h("figcaption", {}, TITLES[name] || name.replaceAll("_", " ")),
+  return h("figure", { "data-metric": name }, h("figcaption", {}, title),
     s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": name }, rules,
       s("text", { x: LEFT, y: HEIGHT - 6 }, String(rows[0].step)),
       s("text", { x: WIDTH - RIGHT, y: HEIGHT - 6, "text-anchor": "end" }, `step ${rows.at(-1).step}`), shapes));
 }
 
-function curve(name, all) {
+function curve({ name, title, top }, all) {
   const rows = all.filter((row) => typeof row[name] === "number");
   if (!rows.length) return null;
   const values = rows.map((row) => row[name]);
   const low = Math.min(0, ...values);
-  const high = name === "success" ? 1 : Math.max(low + 1e-9, ...values) * 1.05 || 1;
+  const high = top ?? (Math.max(low + 1e-9, ...values) * 1.05 || 1);
   const first = rows[0].step, last = Math.max(rows.at(-1).step, first + 1);
   const x = (step) => LEFT + ((step - first) / (last - first)) * (WIDTH - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - ((value - low) / (high - low)) * (HEIGHT - TOP - BOTTOM);
   const line = s("polyline", { points: rows.map((row) => `${x(row.step).toFixed(1)},${y(row[name]).toFixed(1)}`).join(" ") });
   const dots = rows.map((row) => s("circle", { cx: x(row.step), cy: y(row[name]), r: rows.length > 60 ? 1.6 : 3 },
     s("title", {}, `step ${row.step}: ${short(row[name])}`)));
-  return frame(name, rows, high, low, line, dots);
+  return frame(name, title, rows, high, low, line, dots);
 }
 
 function shares(all) {
@@ -48,16 +42,15 @@ function shares(all) {
   const shapes = rows.flatMap((row, place) => {
     const total = SHARES.reduce((sum, [name]) => sum + (row[name] || 0), 0) || 1;
     let top = HEIGHT - BOTTOM;
-    return SHARES.map(([name, kind, told]) => {
+    return SHARES.map(([name, kind, label]) => {
       const height = ((row[name] || 0) / total) * (HEIGHT - TOP - BOTTOM);
       top -= height;
       return s("rect", { x: LEFT + (place + 0.08) * room, y: top, width: room * 0.84, height, class: kind },
-        s("title", {}, `step ${row.step}: ${row[name] || 0} of ${total} groups ${told}`));
+        s("title", {}, `step ${row.step}: ${row[name] || 0} of ${total} groups ${label}`));
     });
   });
-  const figure = frame("groups", rows, 1, 0, shapes);
-  figure.append(h("p", { class: "key" }, SHARES.map(([, kind, told]) => h("span", {}, h("i", { class: kind }), told))));
-  figure.querySelector("figcaption").textContent = "groups by outcome";
+  const figure = frame("groups", "Groups by outcome", rows, 1, 0, shapes);
+  figure.append(h("p", { class: "key" }, SHARES.map(([, kind, label]) => h("span", {}, h("i", { class: kind }), label))));
   return figure;
 }
 
@@ -72,19 +65,19 @@ export function metricsView(state, parameters, main) {
     stamp = now;
     const parts = await Promise.all(stages().map(async (one) => ({ one, ...(await ask("/api/metrics", { run: one.name })) })));
     const open = [...main.querySelectorAll("details.rest[open]")].map((details) => details.dataset.name);
-    main.replaceChildren(h("h1", { class: "hidden", tabindex: "-1" }, `Metrics of ${runTitle(run, state.root)}`), ...parts.map(({ one, rows, skipped }) => {
-      const names = [...new Set([...FIRST, ...rows.flatMap(Object.keys)])].filter((name) => name !== "step" && !name.startsWith("groups_"));
-      const common = names.filter((name) => !name.startsWith("worker/")), workers = names.filter((name) => name.startsWith("worker/"));
+    main.replaceChildren(h("h1", { class: "hidden", tabindex: "-1" }, `Metrics of ${runTitle(run, state.root)}`), ...parts.map(({ one, rows, curves, skipped }) => {
+      const common = curves.filter(({ name }) => !name.startsWith("worker/")), workers = curves.filter(({ name }) => name.startsWith("worker/"));
       const matter = MATTER[rows.some((row) => "success" in row) ? "reinforce" : "clone"];
-      const drawn = (names) => names.map((name) => (name === "groups" ? shares(rows) : curve(name, rows))).filter(Boolean);
-      const rest = drawn(common.filter((name) => !matter.includes(name)));
+      const drawn = (wanted) => wanted.map((one) => (one === "groups" ? shares(rows) : one && curve(one, rows))).filter(Boolean);
+      const first = drawn(matter.map((name) => (name === "groups" ? name : common.find((one) => one.name === name))));
+      const rest = drawn(common.filter(({ name }) => !matter.includes(name)));
       return h("section", { class: "stage", "data-run": one.name },
         h("h2", {}, runTitle(one.name, state.root), h("small", {}, ` ${rows.length} steps`)),
         skipped.length ? h("p", { class: "warn" }, skipped.join("; ")) : null,
-        h("div", { class: "figures" }, drawn(matter)),
+        h("div", { class: "figures" }, first),
         rest.length ? h("details", { class: "rest", "data-name": one.name }, h("summary", {}, `${rest.length} more`), h("div", { class: "figures" }, rest)) : null,
         workers.length ? h("details", {}, h("summary", {}, "By worker of the cluster"),
-          h("div", { class: "figures" }, workers.map((name) => curve(name, rows)).filter(Boolean))) : null);
+          h("div", { class: "figures" }, workers.map((one) => curve(one, rows)).filter(Boolean))) : null);
     }));
     for (const details of main.querySelectorAll("details.rest")) details.open = open.includes(details.dataset.name);
     if (!parts.length) main.replaceChildren(h("p", { class: "empty" }, "No metrics here: training writes them step by step."));
