@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from subprocess import Popen
 
-from commands import start
+from commands import reinforce_coin, start
 
 
 def train(coin: Path, runs: Path) -> Popen[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from coin_training import train
 from looking import serving, watched_page
 
 if TYPE_CHECKING:
