@@ -74,6 +74,12 @@ def browser_opener(config: Config, executable: Path) -> Callable[[Pace], OpenBro
     return opens
 
 
+def universe_of(config: Config) -> int | None:
+    """The seed of the bundled sites, where they are the ones played in."""
+    own = isinstance(parse_suite(config.tasks.suite), Miniwob | WebArena | OwnSite)
+    return None if own else config.tasks.seed
+
+
 def open_judge(config: Config) -> Judge | None:
     options = config.judge
     if not options.url and not options.model:
