@@ -226,11 +226,6 @@ class Tab:
             await asyncio.sleep(RETRY_S)
         return found["missed"], not is_coming and self._idle.is_set()
 
-    async def _state(self) -> dict[str, bool]:
-        found = await self._call("rest", None)
-        assert isinstance(found, dict)
-        return found
-
     async def while_running(self, work: Awaitable[T]) -> T:
         """Work for which the browser has to paint: it does so only while the page's time runs."""
         task = asyncio.ensure_future(work)

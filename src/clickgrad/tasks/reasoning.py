@@ -80,6 +80,8 @@ def _decision(page: Observation, move: Move) -> str:
             return "So I will press Enter."
         case Wait():
             return "So I will wait for the page."
+        case _:  # of the full set, which no expert of ours uses yet
+            return f"So I will do this: {move.remark}."
 
 
 def _named(page: Observation, number: int) -> str:

@@ -15,10 +15,12 @@ from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
 from clickgrad.display import progress_bar
+from clickgrad.errors import UserError
 from clickgrad.policy.spec import Scripted
 from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 from clickgrad.tasks.answers import same
 from clickgrad.tasks.checks import judge
+from clickgrad.tasks.experts import has_expert
 from clickgrad.tasks.near_misses import loose_columns, near_misses
 from clickgrad.types import (
     AnswerCheck,
@@ -43,15 +45,22 @@ class Proof:
     turns: int  # of all experts together
     faults: tuple[str, ...]
     loose: tuple[str, ...]  # "template: table.column": determined by no check, to be looked at by a person
+    unproved: int = 0  # tasks without an expert: only that doing nothing fails is known of them
 
     @property
     def headline(self) -> str:
-        return (
-            f"{self.tasks} tasks, {self.turns} expert turns, {self.judged} wrong ends judged: {len(self.faults)} faults"
-        )
+        without = f" ({self.unproved} without an expert)" if self.unproved else ""
+        judged = f"{self.turns} expert turns, {self.judged} wrong ends judged"
+        return f"{self.tasks} tasks{without}, {judged}: {len(self.faults)} faults"
 
     def plain(self) -> dict[str, object]:
-        return {"tasks": self.tasks, "judged": self.judged, "turns": self.turns, "faults": list(self.faults)}
+        return {
+            "tasks": self.tasks,
+            "unproved": self.unproved,
+            "judged": self.judged,
+            "turns": self.turns,
+            "faults": list(self.faults),
+        }
 
 
 async def prove(config: Config, quiet: bool = False) -> Proof:
@@ -60,7 +69,10 @@ async def prove(config: Config, quiet: bool = False) -> Proof:
 
 
 async def prove_tasks(config: Config, tasks: Sequence[Task], quiet: bool = False) -> Proof:
-    experts = await _play(config, Scripted("expert"), tasks, quiet)
+    able = [task for task in tasks if has_expert(task)]
+    if not able:
+        raise UserError("no task has an expert: there is nothing to prove; write one, as docs/your-own-site.md says")
+    experts = await _play(config, Scripted("expert"), able, quiet)
     idlers = await _play(config, Scripted("noop"), tasks, quiet)
     faults = [fault for trajectory in experts for fault in _expert_faults(trajectory)]
     faults += [f"{idler.task.id}: doing nothing passes" for idler in idlers if idler.reward != 0.0]
@@ -76,7 +88,7 @@ async def prove_tasks(config: Config, tasks: Sequence[Task], quiet: bool = False
         for column in loose_columns(trajectory.task, trajectory.evidence)
     }
     turns = sum(len(trajectory.turns) for trajectory in experts)
-    return Proof(len(tasks), judged, turns, tuple(faults), tuple(sorted(loose)))
+    return Proof(len(tasks), judged, turns, tuple(faults), tuple(sorted(loose)), len(tasks) - len(able))
 
 
 def _expert_faults(trajectory: Trajectory) -> Iterator[str]:
