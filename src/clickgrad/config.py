@@ -49,9 +49,18 @@ class AgentSection(Section):
     reply_format: Literal["plain", "thinking"] = "plain"  # a remark and an action, or thoughts in <think> before it
     system: Literal["short", "full"] = "short"  # the system prompt: in two lines, or with all actions explained
     rendering: Literal["outline", "html"] = "outline"  # how a page is told; html is the paper's
+    actions: Literal["paper", "full"] = "paper"  # the paper's fourteen, or all that docs/actions.md lists
+    grammar: Literal["strict", "lenient"] = "lenient"  # lenient reads what can be read in one way only
+    files: str = ""  # a folder, the files of which may be uploaded; only with actions = "full"
     page_tokens: int = Field(320, ge=16)  # of a page at most; the rest is below, to be scrolled to
     max_turns: int = Field(8, ge=1)  # of an episode
     max_new_tokens: int = Field(48, ge=1)  # of a reply
+
+    @model_validator(mode="after")
+    def _has_hands_for_files(self) -> AgentSection:
+        if self.files and self.actions != "full":
+            raise ValueError('agent.files does nothing without agent.actions = "full"')
+        return self
 
 
 class RolloutSection(Section):
@@ -62,6 +71,8 @@ class RolloutSection(Section):
     episode_s: float = Field(600.0, gt=0)  # seconds after which an episode counts as lost
     reply_s: float = Field(300.0, gt=0)  # seconds after which a reply counts as lost
     screenshots: bool = False  # of every turn of training rollouts and demonstrations, too
+    settle_s: float = Field(0.6, gt=0)  # of its own time that a page gets after every action
+    real_time: bool = False  # pages live in everybody's time; settle_s is then for how long nothing must change
 
 
 class LoraSection(Section):
@@ -87,6 +98,8 @@ class CloneSection(Section):
     # How the experts explain their actions: in short, at length, or through a hosted model, as chat:<model>.
     remarks: str = Field("short", pattern=r"^(short|long|chat:.+)$")
     epochs: int = Field(1, ge=1)  # how often every demonstration is learned from
+    minutes: float = Field(0.0, ge=0)  # no further step begins after so many, and the rate stays; 0 is no limit
+    clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     held_out: float = Field(0.0, ge=0, lt=1)  # share of the demonstrations only to measure the loss on, every epoch
     patience: int = Field(0, ge=0)  # stop after so many epochs without a lower held-out loss; 0 never does
     lr: float = Field(1e-3, gt=0)  # learning rate at its peak
@@ -104,9 +117,31 @@ class ReinforceSection(Section):
     max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members have the same reward
     lr: float = Field(1e-4, gt=0)  # learning rate
     clip: float = Field(0.2, gt=0)  # how far a token's probability may move in an update
+    clip_high: float = Field(0.0, ge=0)  # the clip's upper side, where it is another one; 0 is the same
     kl_beta: float = Field(0.001, ge=0)  # weight of the KL to the start policy; 0 leaves it out
     normalizer: Literal["paper", "constant", "token"] = "paper"  # by turns, a constant, or each token alike
-    curriculum: bool = False  # prefer tasks that were solved about half of the time so far
+    divisor: Literal["std", "none", "mean"] = "std"  # of advantages: the group's spread, nothing, its mean reward
+    average_over: Literal["mixed", "asked"] = "mixed"  # a step's loss: groups with contrast, or all it asked for
+    warmup: int = Field(0, ge=0)  # steps over which the rate rises to lr
+    require_exit: bool = False  # an episode that its limits end is not solved, in learning
+    turn_discount: float = Field(1.0, gt=0, le=1)  # of a success, for every turn after the first
+    # What a turn is compared with: its episode's group; turns taken in the same context; also on the same world's page.
+    credit: Literal["episode", "tree", "world"] = "episode"
+    # Prefer tasks that were solved about half of the time: of all tries so far, or of those lately, as a posterior.
+    curriculum: bool | Literal["posterior"] = False
+    first_part: int = Field(0, ge=0)  # a group begins with so many, and grows unless it will be flat; 0 is all at once
+    # Every other group begins part of the way along: demonstrations of cloning, any expert's, the policy's successes.
+    starts: Literal["none", "demos", "experts", "own"] = "none"
+    demos: str = ""  # for starts: the file of demonstrations; empty is the one beside the model to start from
+    branches: int = Field(0, ge=0)  # further ways to go on from a turn of an episode
+    forks: int = Field(1, ge=1)  # episodes of a group that branch, each at one turn; counts where there are branches
+    replay: int = Field(0, ge=0)  # earlier successes that join a group which failed as a whole
+    replay_age: int = Field(10, ge=1)  # steps after which a success is no longer replayed
+    ratio_bound: float = Field(0.0, ge=0)  # turns whose mean ratio is outside [1/bound, bound] are left out; 0 is off
+    probe_every: int = Field(0, ge=0)  # steps between two looks at the same training tasks, set aside; 0 never looks
+    probe_tasks: int = Field(24, ge=1)  # how many of them
+    minutes: float = Field(0.0, ge=0)  # no further step begins after so many; 0 is no limit
+    clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     max_staleness: int = Field(0, ge=0)  # steps by which sampling may run ahead of learning; 0 is strictly on-policy
     updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
     # Corrects for a sampler unlike the trainer, truncated here; 0 is off, unless model.compute rounds: then it is 2.
@@ -117,7 +152,7 @@ class ReinforceSection(Section):
     layout: Literal["rows", "comb"] = "comb"  # rows one by one, or combed: what they share is computed once
     save_every: int = Field(1, ge=1)  # steps between checkpoints
     keep: int = Field(2, ge=1)  # checkpoints: the last so many, and the one with the best success
-    engine: Literal["torch", "vllm"] = "torch"  # who samples
+    engine: str = "torch"  # who samples: torch, or vllm
     servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
     vllm_options: list[str] = []  # further words of the command line of the one that is started
 
@@ -169,6 +204,22 @@ class TurnsSection(Section):
     limits: list[Annotated[int, Field(ge=1)]] = [2, 4, 6]  # below agent.max_turns, at which episodes are sampled
 
 
+class ForksSection(Section):
+    """The arms of a study of what resettable worlds add to learning."""
+
+    minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
+    seeds: list[int] = [0, 1, 2]
+    arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
+        "cloning",
+        "paper",
+        "evidence",
+        "starts",
+        "branches",
+        "replay",
+        "all",
+    ]
+
+
 class ClusterSection(Section):
     """Growing beyond one machine. Without an address nothing of Ray is even imported."""
 
@@ -210,6 +261,7 @@ class Config(Section):
     judge: JudgeSection = JudgeSection()
     thinking: ThinkingSection = ThinkingSection()
     turns: TurnsSection = TurnsSection()
+    forks: ForksSection = ForksSection()
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
 
@@ -237,10 +289,15 @@ READ_BY["watch"] = READ_BY["record"] = READ_BY["demo"] = _EPISODES | {"model", "
 READ_BY["clone"] = READ_BY["demos"] | _LEARNING
 READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}
 READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"thinking"}
+READ_BY["study forks"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"forks"}
 READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
 READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
 READ_BY["study prompting"] = READ_BY["evaluate"]
 REPLACED = {"learner.autocast": "model.compute='bfloat16'", "reinforce.int8": "model.compute='int8'"}
+ONLY = {  # where a command reads but a few options of a section
+    "prove": {"evaluate": {"split", "limit"}},
+    "demos": {"clone": {"demos", "remarks"}},
+}
 FILTERS = ("seed", "sites", "templates", "max_expert_turns", "each")  # of tasks; each speaks of one suite
 
 
@@ -349,6 +406,9 @@ def _apply(values: dict[str, Any], setting: str, command: str) -> None:
         raise UserError(f"--set {setting!r}: write it as section.option=value")
     if parts[0] in Config.model_fields and parts[0] not in READ_BY[command]:
         raise UserError(f"--set {path}: `clickgrad {command}` does not read the section {parts[0]}")
+    only = ONLY.get(command, {}).get(parts[0])
+    if only and parts[1:2] and parts[1] not in only:
+        raise UserError(f"--set {path}: `clickgrad {command}` reads only {', '.join(sorted(only))} of {parts[0]}")
     for part in parts[:-1]:
         values = values.setdefault(part, {})
         if not isinstance(values, dict):

@@ -29,6 +29,8 @@ from clickgrad.run_layout import (
 RESULTS = (f"{TRAJECTORIES}/*", METRICS, f"{CHECKPOINTS}/*", MODEL, REPORT_JSON)
 FREE = {  # what may change between two sittings of the same run: how it is run and how long, not what it learns
     "reinforce.steps",
+    "reinforce.minutes",
+    "clone.minutes",
     "reinforce.save_every",
     "clone.save_every",
     "rollout.concurrency",

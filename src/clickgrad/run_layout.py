@@ -11,6 +11,7 @@ METRICS = "metrics.jsonl"  # a line a step
 TRAJECTORIES = "trajectories"
 EVALUATION = "evaluate.jsonl.zst"  # of an evaluation, among the trajectories
 DEMOS = "demos.jsonl.zst"  # of cloning, among the trajectories
+EXPERTS = "experts.jsonl.zst"  # that reinforcement follows, among the trajectories
 CHECKPOINTS = "checkpoints"
 MODEL = "model"  # an ordinary transformers folder
 MADE_BY = "clickgrad.toml"  # in an exported model: the options of the run that made it
@@ -30,6 +31,10 @@ CLONE, REINFORCE = "clone", "reinforce"  # folders of the parts of a training ru
 
 def step_trajectories(run: Path, step: int) -> Path:
     return run / TRAJECTORIES / f"step-{step:04d}.jsonl.zst"
+
+
+def probe_trajectories(run: Path, step: int) -> Path:
+    return run / TRAJECTORIES / f"probe-{step:04d}.jsonl.zst"
 
 
 def picture_name(turn: str) -> str:

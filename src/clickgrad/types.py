@@ -260,6 +260,51 @@ class GoForward:
     pass
 
 
+# The rest is of `agent.actions = "full"`: what people do besides.
+
+
+@dataclass(frozen=True, slots=True)
+class PressKey:
+    keys: str  # "Escape", "Control+A"
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleClick:
+    element: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drag:
+    element: int
+    to: int  # the element it is dropped on
+
+
+@dataclass(frozen=True, slots=True)
+class Scroll:
+    """Of the pane that the element is or is in."""
+
+    element: int
+    direction: str  # up, down, left, right
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    element: int
+    file: str  # its name in the folder of files that may be given
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDialog:
+    accept: bool
+    text: str = ""  # for a dialog that asks for one
+
+
+@dataclass(frozen=True, slots=True)
+class Deselect:
+    element: int
+    option: str
+
+
 @dataclass(frozen=True, slots=True)
 class Exit:
     message: str
@@ -286,6 +331,13 @@ PageAction = (
     | Wait
     | GoBackward
     | GoForward
+    | PressKey
+    | DoubleClick
+    | Drag
+    | Scroll
+    | Upload
+    | AnswerDialog
+    | Deselect
 )
 Action = PageAction | Exit
 
@@ -346,6 +398,8 @@ class Turn:
     browser_s: float = 0.0
     screenshot: str | None = None  # file name inside the run folder
     paged: bool = False  # the action only moved on through the page's lines; the browser was left alone
+    world: str = ""  # hash of what the world had become when the page was looked at; "" where nobody can tell
+    read_as: str = ""  # how a reply that kept to the grammar only in sense was read; "" for one that kept to it
 
 
 class End(StrEnum):
@@ -354,6 +408,27 @@ class End(StrEnum):
     TOKEN_LIMIT = "token_limit"  # the next prompt would not fit the model's context
     PAGE_BROKEN = "page_broken"  # the agent's own actions made the page unusable, again each time they were repeated
     CRASHED = "crashed"  # our machinery failed; never a reward
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Where the first turns of an episode come from, if it was not the policy that chose them here and now."""
+
+    turns: int  # so many, performed again without sampling; they carry no loss
+    episode: str  # whose turns they are
+    source: Literal["demo", "own", "branch"]  # a demonstration, an earlier success, an episode of the same group
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How an episode is to begin, and to be sampled, where that is not as usual."""
+
+    turns: tuple[Turn, ...] = ()  # performed first, each on the page it was recorded on
+    given: Given | None = None
+    greedy: bool = False
+
+
+USUAL = Opening()
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +446,12 @@ class Trajectory:
     policy: str
     prompt_format: str  # fingerprint of tokenizer, template and reply format; training refuses another's
     blocked: tuple[BlockedHost, ...] = ()  # what the fence stopped
+    given: Given | None = None  # None: every turn was chosen by the policy, from the task's own start
+
+    @property
+    def chosen(self) -> tuple[Turn, ...]:
+        """The turns that the policy chose in this episode."""
+        return self.turns[self.given.turns :] if self.given else self.turns
 
     @property
     def usable(self) -> bool:
@@ -382,7 +463,7 @@ class Trajectory:
 
     def staleness(self, version: int) -> int:
         """By how many versions the oldest sampled token is older than `version`; 0 without replies."""
-        return max((version - turn.completion.policy_version for turn in self.turns), default=0)
+        return max((version - turn.completion.policy_version for turn in self.chosen), default=0)
 
 
 # --- learn ----------------------------------------------------------------------------------------------------------

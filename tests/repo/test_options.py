@@ -11,7 +11,8 @@ import pytest
 
 import clickgrad
 from clickgrad.cli.parser import MODULES, declared
-from clickgrad.config import READ_BY, Config
+from clickgrad.config import ONLY, READ_BY, Config, load_config
+from clickgrad.errors import UserError
 
 PACKAGE = Path(clickgrad.__file__).parent
 ROOTS = {
@@ -90,23 +91,49 @@ def is_config(node: ast.AST) -> bool:
     return name.lstrip("_") == "config"
 
 
-def read_by(command: str) -> set[str]:
+def reached(command: str) -> set[Place]:
     start = ROOTS[command]
     assert start[1] in definitions(start[0])
-    seen, left, found, attributes = {start}, [start], set[str](), set[str]()
+    seen, left, attributes = {start}, [start], set[str]()
     while left:
-        sections, places, used = looked_at(left.pop())
-        found |= sections
+        _, places, used = looked_at(left.pop())
         attributes |= used
         new = (places | called_methods(seen | places, attributes)) - seen
         left += new
         seen |= new
+    return seen
+
+
+def read_by(command: str) -> set[str]:
+    found = set[str]().union(*(looked_at(place)[0] for place in reached(command)))
     return found - NOT_CALLED.get(command, set())
+
+
+def read_of(command: str, section: str) -> set[str]:
+    """The options of a section that are read as `config.section.option`."""
+    places = [definitions(module).get(name) for module, name in reached(command)]
+    nodes = [node for place in places if place and not isinstance(place, ast.ClassDef) for node in ast.walk(place)]
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == section
+        and is_config(node.value.value)
+    }
 
 
 @pytest.mark.parametrize("command", READ_BY)
 def test_a_command_takes_the_options_that_its_code_reads_and_no_others(command: str) -> None:
     assert set(READ_BY[command]) == read_by(command)
+
+
+@pytest.mark.parametrize(("command", "section"), [(one, section) for one in ONLY for section in ONLY[one]])
+def test_where_a_command_reads_few_options_of_a_section_the_others_are_refused(command: str, section: str) -> None:
+    assert ONLY[command][section] == read_of(command, section)
+    other = next(name for name in getattr(Config(), section).model_dump() if name not in ONLY[command][section])
+    with pytest.raises(UserError, match=f"`clickgrad {command}` reads only .* of {section}"):
+        load_config(None, [f"{section}.{other}=1"], command)
 
 
 def test_every_option_is_read_by_some_command() -> None:

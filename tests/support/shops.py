@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,22 @@ from clickgrad.backends.learners import build_learner, reinforce_spec
 from clickgrad.backends.local import LocalTrainingPlayers
 from clickgrad.browser import FakeElement, FakePage
 from clickgrad.browser.fake import FakeSession
-from clickgrad.config import load_config
+from clickgrad.config import AgentSection, load_config
 from clickgrad.learn.ranks import ALONE
 from clickgrad.learn.samples import clone_samples
 from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.policy.models import load_model
+from clickgrad.policy.scripted import FixedPolicy
+from clickgrad.recipes.algorithm import make_algorithm
+from clickgrad.recipes.following import Recalled
+from clickgrad.recipes.probing import Probe
 from clickgrad.recipes.progress import resume
-from clickgrad.recipes.reinforce import make_algorithm, reinforce_learner
+from clickgrad.recipes.reinforce import reinforce_learner
+from clickgrad.rollout.episode import Agent, Limits, run_episode
+from clickgrad.rollout.retell import retell
+from clickgrad.rollout.scheduler import Bounds
 from clickgrad.run_layout import METRICS
-from clickgrad.types import Task, UrlCheck
+from clickgrad.types import Task, Trajectory, UrlCheck
 
 SHOPS = {
     "market": {"Dairy": ("Butter", "Cheese"), "Fruit": ("Apples", "Figs")},
@@ -92,13 +100,28 @@ def cloned(folder: Path) -> Path:
     return save(loaded, folder)
 
 
-def train(start: Path, run: Path, *options: str) -> list[dict[str, Any]]:
+def demonstrations(start: Path) -> list[Trajectory]:
+    """Of both tasks, told in the tokens of the model at `start`."""
+    builder = PromptBuilder(load_model(str(start)).tokenizer, "plain", "short", AgentSection().page_tokens)
+    clicks = {"Figs": (1, 1), "Red": (1, 1)}
+    shown = []
+    for task in TASKS:
+        policy = FixedPolicy("expert", [CLICKS[number] for number in clicks[task.id.removeprefix("open-")]])
+        agent = Agent(policy, PromptBuilder(None, "plain"), Limits(max_turns=2, max_new_tokens=32))
+        shown.append(asyncio.run(run_episode(f"demo-{task.id}", task, 0, agent, FakeVenue(SITE))))
+    assert [one.reward for one in shown] == [1.0, 1.0]
+    return [retell(one, builder) for one in shown]
+
+
+def train(
+    start: Path, run: Path, *options: str, followed: Sequence[Trajectory] = (), probed: Sequence[Task] = ()
+) -> list[dict[str, Any]]:
     """`clickgrad reinforce` from where its parts are opened; returns the metrics, a row a step."""
     common = ["agent.max_turns=2", "agent.max_new_tokens=16", "rollout.concurrency=64", "reinforce.groups=4"]
     common += ["reinforce.group_size=16", "reinforce.max_refills=2", "reinforce.kl_beta=0.01", "model.device=cpu"]
     config = load_config(None, [*common, *options], "reinforce")
     learner = build_learner(replace(reinforce_spec(config, str(start)), with_reference=True), ALONE)
-    algorithm = make_algorithm(config, TASKS)
+    algorithm = make_algorithm(config, TASKS, followed, Recalled(run))
     run.mkdir(parents=True, exist_ok=True)
 
     async def learn() -> None:
@@ -106,7 +129,8 @@ def train(start: Path, run: Path, *options: str) -> list[dict[str, Any]]:
             builder = prompt_builder(config, learner.tokenizer)
             agent = make_agent(config, engine, builder, config.reinforce.temperature, run)
             players = LocalTrainingPlayers(agent, FakeVenue(SITE), engine, learner)
-            await reinforce_learner(config, run, algorithm, learner, players, resume(run, learner))
+            probe = Probe(run, probed, config.reinforce.probe_every, Bounds(64, 0), config.seed) if probed else None
+            await reinforce_learner(config, run, algorithm, learner, players, resume(run, learner), probe)
 
     run.mkdir(parents=True, exist_ok=True)
     threads = torch.get_num_threads()

@@ -150,3 +150,39 @@ def test_the_small_size_runs_with_the_embedded_model(tmp_path: Path, name: str) 
     plain = json.dumps(figures["ours"])
     assert '"n": 6' in plain
     assert '"infra_failed": 0' in plain
+
+
+FORKS = {
+    "tasks.seed": 0,
+    "tasks.each": "{train = 4, test = 1, demo = 2}",
+    "tasks.max_expert_turns": 4,
+    "tasks.templates": '["shop.account_edit", "forum.message"]',
+    "agent.max_turns": 4,
+    "clone.epochs": 1,
+    "reinforce.groups": 2,
+    "reinforce.group_size": 6,
+    "reinforce.max_refills": 0,
+    "forks.minutes": 0.01,
+    "forks.seeds": "[3]",
+}
+
+
+@pytest.mark.slow
+def test_arms_get_the_same_minutes_after_the_same_clone_and_go_on_where_they_stopped(place: Path) -> None:
+    settings = MODEL | SMALL | {"lora.rank": 4} | FORKS
+    sets = [part for option, value in settings.items() for part in ("--set", f"{option}={value}")]
+    settled = ["study", "forks", "--run", "forks", *sets]
+    done = call(settled, place)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads((place / "forks" / "report.json").read_text())
+    assert list(figures["arms"]) == ["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]
+    for key, arm in figures["arms"].items():
+        assert arm["success"]["n"] == arm["over_clone"]["pairs"] == 2, key
+        assert arm["minutes"] >= 0.01 or key == "cloning"
+    stored = TrajectoryFile(place / "forks" / "seed-3" / "all" / "reinforce" / "trajectories" / "step-0001.jsonl.zst")
+    given = {one.given.source for one in stored.read() if one.given}
+    assert given == {"demo", "branch"}
+    assert all(one.usable for one in stored.read()), "what was given was performed again"
+    before = stamps(place / "forks")
+    assert call(settled, place).returncode == 0
+    assert stamps(place / "forks") == before

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from clickgrad.algorithms.beliefs import updated
 from clickgrad.algorithms.protocol import Algorithm, Group, GroupPlan
+from clickgrad.algorithms.starts import UNPLAYABLE, moved
 from clickgrad.errors import warn
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import refuse_foreign
 from clickgrad.report.summary import success_rate
+from clickgrad.rollout.again import NOT_AGAIN
 from clickgrad.rollout.scheduler import Bounds, Play, Scheduler
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import End, Trajectory
 
 OnShow = Callable[[str], None]
+KEPT = 2  # successes of a template, of those in one step
+MOST_KEPT = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +38,11 @@ class Collected:
         return sum(len(turn.completion.ids) for episode in self.fresh for turn in episode.turns)
 
     def after(self, before: Progress) -> Progress:
+        seen = self._seen()
         records = dict(before.records)
-        for group in self.groups:
-            passed, tried = records.get(group.plan.task.template, (0, 0))
-            records[group.plan.task.template] = (passed + group.success.passed, tried + group.success.n)
+        for template, (passed, failed) in seen.items():
+            known, tried = records.get(template, (0, 0))
+            records[template] = (known + passed, tried + passed + failed)
         return replace(
             before,
             step=before.step + 1,
@@ -44,7 +51,45 @@ class Collected:
             crashed=before.crashed + sum(not episode.usable for episode in self.episodes),
             skipped_groups=before.skipped_groups + len(self.groups) - len(self.mixed),
             records=records,
+            beliefs=updated(before.beliefs, seen),
+            starts=self._starts(before.starts),
+            kept=self._kept(before.kept),
         )
+
+    def _seen(self) -> dict[str, tuple[int, int]]:
+        """Of each template: tries from the task's own start that passed, and that failed."""
+        seen: dict[str, tuple[int, int]] = {}
+        for group in self.groups:
+            rate = success_rate(group.from_the_start)
+            if group.from_the_start:
+                passed, failed = seen.get(group.plan.task.template, (0, 0))
+                seen[group.plan.task.template] = passed + rate.passed, failed + rate.n - rate.passed
+        return seen
+
+    def _starts(self, before: Mapping[str, int]) -> dict[str, int]:
+        levels = dict(before)
+        for group in self.groups:
+            if not group.plan.left:
+                continue
+            template, rate = group.plan.task.template, success_rate(group.trunks)
+            level = levels.get(template, group.plan.left)
+            if rate.n:
+                levels[template] = moved(level, group.plan.left, rate.value)
+            elif all(NOT_AGAIN in (member.error or "") for member in group.trunks):
+                levels[template] = UNPLAYABLE
+                warn(f"starts of {template} are at the beginning from here on: {group.trunks[0].error}")
+        return levels
+
+    def _kept(self, before: Sequence[str]) -> tuple[str, ...]:
+        """The newest successes of each task, by name: their trajectories are in the files."""
+        passed = [one for group in self.groups for one in group.from_the_start if one.reward == 1.0]
+        room = Counter({one.task.template: KEPT for one in passed})
+        new = []
+        for one in reversed(passed):
+            if room[one.task.template]:
+                room[one.task.template] -= 1
+                new.append(one.episode)
+        return (*before, *reversed(new))[-MOST_KEPT:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +123,27 @@ class Collector:
         return Collected(groups, mixed, tuple(episodes.values()), tuple(fresh), time.monotonic() - started)
 
     async def _play_groups(self, progress: Progress, scheduler: Scheduler) -> tuple[Group, ...]:
-        """A group that the algorithm wants because of another begins as soon as that one has ended."""
+        """A group that the algorithm wants because of another begins as soon as that one has ended.
+
+        One that it wants larger, because of how its first members ended, goes on with those that are missing.
+        """
         ended: dict[int, Group] = {}
         running: dict[asyncio.Task[list[Trajectory]], GroupPlan] = {}
-        started: set[int] = set()
+        begun: dict[int, int] = {}  # members of each group
         try:
             while True:
                 for plan in self.algorithm.plan(progress, [ended[index] for index in sorted(ended)]):
-                    if plan.index not in started:
-                        started.add(plan.index)
-                        slots = plan.slots(progress.step + 1, self.seed)
+                    slots = plan.slots(progress.step + 1, self.seed)[begun.get(plan.index, 0) :]
+                    if slots:
+                        begun[plan.index] = begun.get(plan.index, 0) + len(slots)
                         running[asyncio.create_task(scheduler.fill(slots))] = plan
                 if not running:
                     return tuple(ended[index] for index in sorted(ended))
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     plan = running.pop(task)
-                    ended[plan.index] = Group(plan, tuple(task.result()))
+                    before = ended[plan.index].members if plan.index in ended else ()
+                    ended[plan.index] = Group(plan, (*before, *task.result()))
         finally:
             for task in running:
                 task.cancel()

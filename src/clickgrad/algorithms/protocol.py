@@ -10,7 +10,7 @@ from clickgrad.learn.checkpoint import Progress
 from clickgrad.report.stats import Rate
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.scheduler import Slot
-from clickgrad.types import Sample, Task, Trajectory
+from clickgrad.types import USUAL, Opening, Sample, Task, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,14 @@ class GroupPlan:
     index: int  # place in the sequence of tasks; part of the episodes' names, so it is given once in a run
     task: Task
     size: int
+    opening: Opening = USUAL  # of each of them
+    left: int = 0  # turns that whoever they follow still took, if they begin later than the task
+    branches: tuple[Opening, ...] = ()  # further members, each leaving one of the others
 
     def slots(self, step: int, seed: int) -> list[Slot]:
         name = f"step-{step:04d}/task-{self.index:05d}"
-        return [Slot(f"{name}/member-{member}", self.task, seed) for member in range(self.size)]
+        openings = [self.opening] * self.size + list(self.branches)
+        return [Slot(f"{name}/member-{member}", self.task, seed, opening) for member, opening in enumerate(openings)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +42,27 @@ class Group:
     def success(self) -> Rate:
         return success_rate(self.members)
 
+    @property
+    def trunks(self) -> tuple[Trajectory, ...]:
+        """Without branches."""
+        return self.members[: self.plan.size]
+
+    @property
+    def from_the_start(self) -> tuple[Trajectory, ...]:
+        """Those that say how often the task is solved: nothing was given to them."""
+        return () if self.plan.opening.given else self.trunks
+
 
 class Algorithm(Protocol):
     def plan(self, progress: Progress, ended: Sequence[Group]) -> Sequence[GroupPlan]:
         """All groups that the step after `progress` wants, given those of them that have ended so far.
 
-        A group that was wanted once stays wanted, and in the end it does not matter in which order groups ended.
+        A group that was wanted once stays wanted, at least as large as it was; one that is wanted larger because of how
+        its first members ended is among those ended before. In the end it does not matter in which order groups ended.
         """
 
     def has_contrast(self, group: Group) -> bool:
         """Whether there is something to learn from a group."""
 
-    def samples(self, step: int, groups: Sequence[Group]) -> tuple[Sample, ...]:
-        """What the groups of a step teach: every turn with its advantage and its share of the loss."""
+    def samples(self, before: Progress, groups: Sequence[Group]) -> tuple[Sample, ...]:
+        """What the groups of the step after `before` teach: every turn with its advantage and its share of the loss."""

@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+from clickgrad.agent.lenient import Grammar
 from clickgrad.agent.prompt import PromptBuilder, Tokenizer
 from clickgrad.config import AgentSection, Config
 from clickgrad.errors import warn
@@ -19,7 +20,8 @@ PICTURES_MB = 200  # of a folder that nobody set a bound for
 
 def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
     agent = config.agent
-    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens)
+    grammar = Grammar(agent.reply_format, agent.actions, agent.grammar)
+    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens, grammar)
 
 
 def make_agent(config: Config, policy: Policy, builder: PromptBuilder, temperature: float, run: Path) -> Agent:

@@ -22,14 +22,15 @@ if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
 @contextmanager
 def open_engine(config: Config, learner: LocalLearner, run: Path) -> Iterator[TrainedPolicy]:
     """The policy that `learner` becomes, until the block ends."""
-    opened = _open_torch if config.reinforce.engine == "torch" else _open_vllm
-    with opened(config, learner, run) as policy, closing(policy):
+    with ENGINES[config.reinforce.engine](config, learner, run) as policy, closing(policy):
         yield policy
 
 
 def refuse_useless(config: Config) -> None:
-    """Options of one engine beside the other would do nothing."""
+    """An engine that there is none of; options of one engine beside the other, which would do nothing."""
     options = config.reinforce
+    if options.engine not in ENGINES:
+        raise UserError(f"reinforce.engine={options.engine!r}: known are {', '.join(ENGINES)}")
     if options.engine == "torch" and (options.servers or options.vllm_options):
         raise UserError("reinforce.servers and vllm_options do nothing without reinforce.engine = 'vllm'")
     if options.servers and options.vllm_options:
@@ -63,6 +64,9 @@ def _open_vllm(config: Config, learner: LocalLearner, run: Path) -> Iterator[Tra
         urls = config.reinforce.servers or [stack.enter_context(start_server(config, start, run / SERVER_LOG)).url]
         most_tokens = config.model.context_tokens
         yield VllmEngine(urls, learner.tokenizer, name=f"vllm:{start}", push=push, most_tokens=most_tokens)
+
+
+ENGINES = {"torch": _open_torch, "vllm": _open_vllm}
 
 
 def start_server(config: Config, start: str, log: Path) -> VllmServer:

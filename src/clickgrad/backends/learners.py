@@ -39,9 +39,11 @@ def reinforce_spec(config: Config, start: str) -> LearnerSpec:
     )
 
 
-def update_options(config: Config) -> UpdateOptions:
+def update_options(config: Config, step: int) -> UpdateOptions:
     section = config.reinforce
     options = UpdateOptions(**{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__})
+    if step <= section.warmup:  # the first step after it has the whole rate
+        options = replace(options, lr=section.lr * step / (section.warmup + 1))
     if settled_compute(config) == "float32" or section.importance_cap:
         return options
     # What is sampled in one batch and scored in another is rounded differently.

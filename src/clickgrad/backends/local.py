@@ -18,7 +18,7 @@ from clickgrad.rollout.episode import Agent, run_episode
 from clickgrad.rollout.live import LiveEpisode, LiveFolder
 from clickgrad.rollout.venue import Venue
 from clickgrad.run_layout import LIVE
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import USUAL, Opening, Task, Trajectory
 
 if TYPE_CHECKING:  # torch is loaded only by those who learn
     from clickgrad.learn.learner import LocalLearner
@@ -32,12 +32,12 @@ class LocalPlayers:
     venue: Venue
     live: LiveFolder | None = field(default=None, kw_only=True)  # where onlookers look
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
         if self.live is None:
-            return await run_episode(episode, task, seed, self.agent, self.venue)
+            return await run_episode(episode, task, seed, self.agent, self.venue, opening)
         told = LiveEpisode(self.live, episode, task, self.agent.builder.reply_format)
         agent = replace(self.agent, policy=told.policy(self.agent.policy))
-        trajectory = await run_episode(episode, task, seed, agent, told.venue(self.venue))
+        trajectory = await run_episode(episode, task, seed, agent, told.venue(self.venue), opening)
         told.ended(trajectory)
         return trajectory
 

@@ -9,13 +9,13 @@ from typing import Protocol, TypeVar
 from clickgrad.learn.learner import Learner
 from clickgrad.learn.spec import LearnerSpec
 from clickgrad.policy.spec import PolicySpec
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import USUAL, Opening, Task, Trajectory
 
 
 class Players(Protocol):
     """Browsers, sites and whoever answers: they play the episodes of one policy."""
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory: ...
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory: ...
 
     async def push_weights(self, version: int) -> None:
         """From here on the learner's weights of now answer, as `version`. Only players of a learner have any."""

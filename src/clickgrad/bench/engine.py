@@ -1,8 +1,9 @@
 """How fast the torch engine answers a recorded crowd of episodes, against transformers on the same prompts.
 
 The crowd: groups of agents on real pages of Pocket Arena. Members of a group walk with the task's expert for a while
-and then each its own way, as sampled agents do, so they share less and less. Everybody draws as many tokens as the
-recorded reply has, and goes on with the recorded reply: all engines answer the same prompts at the same lengths.
+and then each its own way, as sampled agents do, so they share less and less. Everybody draws at most as many tokens as
+the recorded reply has, and goes on with the recorded reply: all engines answer the same prompts. A trained policy ends
+its replies by itself and is predictable; the base model is neither, so `--start` matters.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +26,15 @@ from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.backends.agents import make_agent, prompt_builder
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
-from clickgrad.bench.engine_parts import endless, measure_parts
-from clickgrad.bench.figures import PeakMemory
+from clickgrad.bench.engine_parts import measure_parts
+from clickgrad.bench.figures import PeakMemory, percentile
 from clickgrad.config import Config
 from clickgrad.display import progress_bar
 from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.scripted import ExpertPolicy
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.rollout.episode import run_episode
+from clickgrad.run_layout import model_of
 from clickgrad.types import Click, Completion, Prompt, Sampling
 
 EPISODES, GROUP, TURNS = 32, 8, 6
@@ -50,13 +53,17 @@ class EngineFigures:
     baseline_continuous_turns_per_min: float | None  # transformers' own continuous batching, where it runs
     continuous_ratio: float | None
     cache_hit_share: float
+    tokens_per_forward: float  # that a reply gains from a pass of the model
     peak_mb: float
     baseline_peak_mb: float
     max_logprob_error: float  # against a plain forward pass
-    int8_turns_per_min: float
-    int8_ratio: float
-    int8_mean_logprob_error: float
-    int8_max_logprob_error: float
+    bfloat16_turns_per_min: float
+    bfloat16_ratio: float
+    bfloat16_tokens_per_forward: float
+    bfloat16_mean_logprob_error: float
+    bfloat16_p99_logprob_error: float
+    bfloat16_max_logprob_error: float
+    bfloat16_share_at_cap: float  # of tokens whose importance weight is 2 or more
     threads: int  # from here on as in EngineParts
     busy_cores: float
     read_ms_256: float
@@ -101,45 +108,50 @@ class _Wanderer:
     def close(self) -> None: ...
 
 
-def bench_engine(quiet: bool) -> EngineFigures:
-    loaded = load_model("smollm2")
+def bench_engine(start: str, quiet: bool) -> EngineFigures:
+    loaded = load_model(model_of(start))
     crowd = record(prompt_builder(Config(), loaded.tokenizer))
     with progress_bar("bench engine", 6, quiet=quiet) as ticker:
         ticker.show("recorded")
-        ours, seconds, peak_mb, hits = _ours(loaded, crowd)
-        ticker.advance(f"our engine: {seconds:.0f} s")
+        ours = _ours(loaded, crowd)
+        ticker.advance(f"our engine: {ours.seconds:.0f} s")
         generate_s, generate_mb = _timed(loaded, crowd, generate_batch)
         ticker.advance(f"transformers generate: {generate_s:.0f} s")
         few = [episode[2:3] for episode in crowd[::4]]  # it is slow: one turn of a quarter of the episodes
         continuous_s, _ = _timed(loaded, few, continuous_batch)
         ticker.advance(f"transformers continuous batching, {len(few)} turns: {continuous_s:.0f} s")
-        rounded, int8_s, _, _ = _ours(loaded, crowd, int8=True)
-        ticker.advance(f"our engine in int8: {int8_s:.0f} s")
-        exact, inexact = _errors(loaded, crowd, ours), _errors(loaded, crowd, rounded)
+        rounded = _ours(replace(loaded, compute="bfloat16"), crowd)
+        ticker.advance(f"our engine in bfloat16: {rounded.seconds:.0f} s")
+        exact, inexact = _errors(loaded, crowd, ours.said), _errors(loaded, crowd, rounded.said)
+        sizes = [abs(error) for error in inexact]
         ticker.advance()
         parts = measure_parts(loaded)
         ticker.advance()
     turns = sum(map(len, crowd))
     per_min, generate_per_min, continuous_per_min = (
-        60 * count / taken for count, taken in ((turns, seconds), (turns, generate_s), (len(few), continuous_s))
+        60 * count / taken for count, taken in ((turns, ours.seconds), (turns, generate_s), (len(few), continuous_s))
     )
     return EngineFigures(
         turns=turns,
         prompt_tokens=sum(len(turn.prompt.ids) for episode in crowd for turn in episode),
-        reply_tokens=sum(turn.reply for episode in crowd for turn in episode),
+        reply_tokens=sum(len(reply.ids) for reply in ours.said),
         turns_per_min=per_min,
         baseline_generate_turns_per_min=generate_per_min,
         ratio=per_min / generate_per_min,
         baseline_continuous_turns_per_min=continuous_per_min,
         continuous_ratio=per_min / continuous_per_min,
-        cache_hit_share=hits,
-        peak_mb=peak_mb,
+        cache_hit_share=ours.hits,
+        tokens_per_forward=ours.tokens_per_forward,
+        peak_mb=ours.peak_mb,
         baseline_peak_mb=generate_mb,
-        max_logprob_error=max(exact),
-        int8_turns_per_min=60 * turns / int8_s,
-        int8_ratio=generate_s / int8_s,
-        int8_mean_logprob_error=statistics.mean(inexact),
-        int8_max_logprob_error=max(inexact),
+        max_logprob_error=max(map(abs, exact)),
+        bfloat16_turns_per_min=60 * turns / rounded.seconds,
+        bfloat16_ratio=generate_s / rounded.seconds,
+        bfloat16_tokens_per_forward=rounded.tokens_per_forward,
+        bfloat16_mean_logprob_error=statistics.mean(sizes),
+        bfloat16_p99_logprob_error=percentile(sizes, 0.99),
+        bfloat16_max_logprob_error=max(sizes),
+        bfloat16_share_at_cap=statistics.mean(error >= log(2) for error in inexact),
         **asdict(parts),
     )
 
@@ -163,13 +175,17 @@ def record(builder: PromptBuilder, seed: int = 0) -> list[list[Recorded]]:
     return asyncio.run(play_all())
 
 
-def _ours(
-    loaded: LoadedModel, crowd: Sequence[Sequence[Recorded]], int8: bool = False
-) -> tuple[list[Completion], float, float, float]:
-    """Completions in the order of episodes and turns, seconds, peak memory, share of prompt tokens not computed."""
-    engine = TorchEngine(
-        replace(loaded, tokenizer=endless(loaded.tokenizer), compute="int8" if int8 else "float32"), max_rows=EPISODES
-    )
+@dataclass(frozen=True, slots=True)
+class Answered:
+    said: list[Completion]  # in the order of episodes and turns
+    seconds: float
+    peak_mb: float
+    hits: float  # share of prompt tokens not computed
+    tokens_per_forward: float
+
+
+def _ours(loaded: LoadedModel, crowd: Sequence[Sequence[Recorded]]) -> Answered:
+    engine = TorchEngine(loaded, max_rows=EPISODES)
 
     async def live(episode: Sequence[Recorded], seed: int) -> list[Completion]:
         return [
@@ -184,7 +200,8 @@ def _ours(
             started = time.perf_counter()
             said = asyncio.run(live_all())
             seconds = time.perf_counter() - started
-        return [one for episode in said for one in episode], seconds, peak.mb, engine.cache_hit_share
+        replies = [one for episode in said for one in episode]
+        return Answered(replies, seconds, peak.mb, engine.cache_hit_share, engine.tokens_per_forward)
     finally:
         engine.close()
 
@@ -208,7 +225,7 @@ def generate_batch(model: Any, turns: Sequence[Recorded]) -> None:
     width, length = max(len(turn.prompt.ids) for turn in turns), max(turn.reply for turn in turns)
     ids = torch.tensor([[0] * (width - len(turn.prompt.ids)) + list(turn.prompt.ids) for turn in turns])
     mask = torch.tensor([[0] * (width - len(turn.prompt.ids)) + [1] * len(turn.prompt.ids) for turn in turns])
-    options = {"do_sample": True, "max_new_tokens": length, "min_new_tokens": length, "pad_token_id": 0}
+    options = {"do_sample": True, "max_new_tokens": length, "pad_token_id": 0}
     with torch.inference_mode():
         model.generate(input_ids=ids, attention_mask=mask, **options)
 
@@ -217,18 +234,18 @@ def continuous_batch(model: Any, turns: Sequence[Recorded]) -> None:
     from transformers import GenerationConfig
 
     length = max(turn.reply for turn in turns)
-    options = GenerationConfig(do_sample=True, max_new_tokens=length, eos_token_id=-1, pad_token_id=0, use_cache=True)
+    options = GenerationConfig(do_sample=True, max_new_tokens=length, pad_token_id=0, use_cache=True)
     model.generate_batch([list(turn.prompt.ids) for turn in turns], generation_config=options, warmup=False)
 
 
 @torch.no_grad()
 def _errors(loaded: LoadedModel, crowd: Sequence[Sequence[Recorded]], said: Sequence[Completion]) -> list[float]:
-    """Of the logprobs of some replies against a plain forward pass, token by token."""
+    """Of the logprobs of some replies: those of a plain forward pass less ours, token by token."""
     asked = [turn.prompt.ids for episode in crowd for turn in episode]
     errors: list[float] = []
     for at in random.Random(0).sample(range(len(asked)), min(CHECKED, len(asked))):
         ids, reply = asked[at], said[at]
         logits = loaded.model(torch.tensor([[*ids, *reply.ids]]), logits_to_keep=len(reply.ids) + 1).logits[0, :-1]
         plain = torch.log_softmax(logits, -1)[range(len(reply.ids)), list(reply.ids)]
-        errors += (plain - torch.tensor(reply.logprobs)).abs().tolist()
+        errors += (plain - torch.tensor(reply.logprobs)).tolist()
     return errors

@@ -34,11 +34,15 @@ def worlds(options: argparse.Namespace) -> int:
     return _print(bench_worlds(options.worlds, options.forks, quiet=options.json), options)
 
 
-@bench("engine", "the torch engine against transformers, on a recorded crowd of episodes")
+@bench(
+    "engine",
+    "the torch engine against transformers, on a recorded crowd of episodes",
+    option("--start", metavar="MODEL", default="smollm2", help="model or run folder that replies (default: smollm2)"),
+)
 def engine(options: argparse.Namespace) -> int:
     from clickgrad.bench.engine import bench_engine
 
-    return _print(bench_engine(quiet=options.json), options)
+    return _print(bench_engine(options.start, quiet=options.json), options)
 
 
 @bench(

@@ -30,6 +30,18 @@ async def study_start(config: Config, options: argparse.Namespace) -> str:
     return _text(await study_start(config, options.run), options)
 
 
+@recipe(
+    "study forks",
+    "what resettable worlds add to learning, in the same minutes after the same clone",
+    preset="study-forks",
+    trains=True,
+)
+async def study_forks(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.studies.forks import study_forks
+
+    return _text(await study_forks(config, options.run), options)
+
+
 @recipe("study format", "thinking against non-thinking replies, prompting only", POLICIES, preset=PRESET)
 async def study_format(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.studies.format import study_format

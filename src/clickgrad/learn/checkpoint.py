@@ -37,6 +37,12 @@ class Progress:
     skipped_groups: int = 0
     records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # task -> episodes passed, episodes tried
     held_out: tuple[float, ...] = ()  # loss on the demonstrations set aside, epoch by epoch, in cloning
+    # Since the run that is under way may be older than these, whoever reads a checkpoint takes their default.
+    beliefs: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # template -> passed, failed lately
+    starts: Mapping[str, int] = field(default_factory=dict)  # template -> turns left to do, where starts are later
+    kept: tuple[str, ...] = ()  # episodes that passed and may be followed or replayed, the newest last
+    spent_s: float = 0.0  # by the run's clock
+    ended: str = ""  # why no further step follows, before the last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +163,10 @@ def read_progress(folder: Path) -> Progress:
     try:
         state = _read_state(folder)
         state["records"] = {task: tuple(record) for task, record in state["records"].items()}
-        state["held_out"] = tuple(state.get("held_out", ()))
+        state["beliefs"] = {name: tuple(seen) for name, seen in state.get("beliefs", {}).items()}
+        state |= {name: tuple(state.get(name, ())) for name in ("held_out", "kept")}
+        for name, unsaid in {"starts": {}, "spent_s": 0.0, "ended": ""}.items():
+            state.setdefault(name, unsaid)
         return Progress(**{name: state[name] for name in Progress.__dataclass_fields__})
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _unreadable(folder, error) from error

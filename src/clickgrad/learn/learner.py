@@ -27,7 +27,7 @@ from clickgrad.learn.logprobs import Batch, reply_logprobs
 from clickgrad.learn.ranks import ALONE, Ranks, full_tensor, reshard, shard, shard_like
 from clickgrad.learn.spec import Layout, LearnerSpec, UpdateOptions
 from clickgrad.learn.step import OnProgress, StepFigures, clone_step, grpo_step, make_optimizer, mean_loss, silent
-from clickgrad.policy.device import device_of
+from clickgrad.policy.device import device_of, give_back_memory
 from clickgrad.policy.models import ChatTokenizer, LoadedModel
 from clickgrad.types import Sample
 
@@ -258,6 +258,7 @@ class LocalLearner:
 
     @_on_all_ranks
     def export(self, folder: Path) -> None:
+        give_back_memory()
         with checkpoint.saving(folder):
             self._refresh_sampler()
             weights = self.merged()

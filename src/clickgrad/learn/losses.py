@@ -6,6 +6,7 @@ loss: turns are averaged over their own tokens, then summed by weight.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -32,6 +33,16 @@ def clone_loss(logprobs_BK: torch.Tensor, batch: Batch) -> torch.Tensor:
     return -(batch.weights_B * mean_over_tokens(logprobs_BK, batch)).sum()
 
 
+def within_bound(logprobs_BK: torch.Tensor, batch: Batch, bound: float) -> torch.Tensor:
+    """[B]: 1 for turns whose ratio to the sampler, as a geometric mean over their tokens, is in [1 / bound, bound].
+
+    Beyond it the policy has gone too far from the one that said it for a ratio to set that right: with a bound of 2 and
+    ratios 4 and 1 the mean is 2, and the turn counts; with 4 and 2 it is 2.83, and the turn does not.
+    """
+    away = mean_over_tokens(logprobs_BK - batch.old_logprobs_BK, batch)
+    return (away.abs() <= math.log(bound) + 1e-6).to(logprobs_BK.dtype)
+
+
 def grpo_loss(
     logprobs_BK: torch.Tensor,
     batch: Batch,
@@ -46,11 +57,13 @@ def grpo_loss(
     When the sampler computes a little differently from the trainer (another engine, rounded weights), `before_BK`,
     the trainer's own logprobs before the update, takes the sampler's place in rho, and each token is weighed by
     min(before / sampler, importance_cap).
+
+    `clip_high` is the clip's upper side where it is not the lower one's. `ratio_bound` leaves out whole turns.
     """
     old_BK = batch.old_logprobs_BK if before_BK is None else before_BK
     ratio = torch.exp(logprobs_BK - old_BK)
     advantages = batch.advantages_B[:, None]
-    clipped = ratio.clamp(1 - options.clip, 1 + options.clip)
+    clipped = ratio.clamp(1 - options.clip, 1 + (options.clip_high or options.clip))
     gain = torch.minimum(ratio * advantages, clipped * advantages)
     if before_BK is not None:
         gain = gain * torch.exp(before_BK - batch.old_logprobs_BK).clamp(max=options.importance_cap)
@@ -58,7 +71,10 @@ def grpo_loss(
     if reference_BK is not None:
         away = reference_BK - logprobs_BK
         kl = torch.exp(away) - away - 1
-    loss = -(batch.weights_B * mean_over_tokens(gain - options.kl_beta * kl, batch)).sum()
+    weights = batch.weights_B
+    if options.ratio_bound:
+        weights = weights * within_bound(logprobs_BK.detach(), batch, options.ratio_bound)
+    loss = -(weights * mean_over_tokens(gain - options.kl_beta * kl, batch)).sum()
     sampled = batch.loss_BK > 0
     acted = (clipped * advantages < ratio * advantages) & sampled
     return GrpoTerms(loss, acted.sum(), torch.where(sampled, kl, 0).detach().sum())

@@ -36,9 +36,11 @@ class UpdateOptions:
 
     lr: float
     clip: float = 0.2
+    clip_high: float = 0.0
     kl_beta: float = 0.0
     temperature: float = 1.0
     micro_tokens: int = 2048
     layout: Layout = "comb"
     updates: int = 1
     importance_cap: float = 0.0
+    ratio_bound: float = 0.0

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import tomli_w
 
+from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.codec import to_plain
 from clickgrad.config import READ_BY, Config
@@ -39,6 +40,8 @@ def _remarks(config: Config, command: str, policy: str | None) -> Iterator[str]:
     for split in ("demo", "train", "test") if tasks else ():
         own = [task for task in tasks if task.split == split]
         yield f"{split} tasks to choose from: {len(own)}, sha256 {fingerprint(own)}"
+    if "reinforce" in READ_BY[command]:
+        refuse_useless(config)
     if command in ("train", "clone", "reinforce", "evaluate") and policy is None:
         try:
             yield from estimate(config, command, tasks).lines()

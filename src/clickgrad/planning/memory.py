@@ -54,7 +54,7 @@ def reckon(setup: Setup, browsers: int, context: int) -> Memory:
     """For so many browsers at once, with prompts and replies of up to `context` tokens.
 
     What learners hold is float32 everywhere, four numbers a trained parameter (itself, its gradient, two of Adam's), in
-    equal shards; on a GPU they are taken to compute with learner.autocast, in two bytes.
+    equal shards; on a GPU they are taken to compute in bfloat16, in two bytes.
     """
     options, model, engines, learners = setup.options, setup.model, setup.machine.engines, setup.learners
     size, limit = (2, setup.gpu["memory_gb"]) if setup.gpu else (FLOAT32, None)

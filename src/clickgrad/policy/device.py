@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
@@ -18,6 +19,13 @@ def choose_device(wanted: Literal["auto", "cpu", "cuda"]) -> torch.device:
 
 def device_of(model: Any) -> torch.device:
     return next(model.parameters()).device  # type: ignore[no-any-return]
+
+
+def give_back_memory() -> None:
+    """What an update used and freed, the C library keeps for later; the system may have it now."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc alone
+    if trim:
+        trim(0)
 
 
 def on_device_of(model: Any) -> AbstractContextManager[object]:

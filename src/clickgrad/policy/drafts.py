@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-MOST = 8  # tokens guessed at a time
-CONTEXTS = (4, 2)  # preceding tokens of the reply that a guess from earlier replies goes by, the longer first
+MOST = 12  # tokens guessed at a time
+CONTEXTS = (5, 3, 2)  # preceding tokens of the reply that a guess from earlier replies goes by, the longer first
 COPIED = 2  # tokens of the reply that must stand on the page for a guess to copy what follows there
-COPYING = 0.7  # how sure a copy is that no earlier reply speaks for
-FLOOR = 0.45  # a guess ends where it is less likely right than this, as a whole
+COPYING = 0.8  # how sure a copy is that no earlier reply speaks for
+FLOOR = 0.2  # a guess ends where it is less likely right than this, as a whole
 BEFORE = -1  # stands for what precedes a reply
 REMEMBERED = 200_000  # contexts: then the table is begun anew
 LEAST_SHARE = 0.3  # of guessed tokens that must turn out right for guessing to be worth its time

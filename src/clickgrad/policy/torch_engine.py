@@ -121,7 +121,7 @@ class TorchEngine:
         *,
         name: str | None = None,
         max_rows: int = 16,
-        cache_tokens: int = 32_768,
+        cache_tokens: int = 16_384,
         threads: int = 0,
         drafting: bool = True,
     ) -> None:

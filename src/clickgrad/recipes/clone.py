@@ -21,6 +21,7 @@ from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
 from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import check_model
+from clickgrad.recipes.clock import Clock
 from clickgrad.recipes.demos import read_demos, record_demos
 from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
 from clickgrad.report.metrics import Metrics, read_steps, timed
@@ -45,8 +46,8 @@ async def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
         with timed(run, "demonstrations"):
             demonstrations = read_demos(demos) if demos else await record_demos(config, run / TRAJECTORIES / DEMOS)
         batches = make_batches(config, [len(demonstration.turns) for demonstration in demonstrations])
-        stalled = has_stalled(_held_out(run), options.patience)
-        if is_finished(run, 0 if stalled else len(batches.steps)):
+        done = has_stalled(_held_out(run), options.patience) or is_out_of_time(_spent(run), options.minutes)
+        if is_finished(run, 0 if done else len(batches.steps)):
             return run / MODEL
         config = settle_compute(config, run)
         with open_backend(config, run).learner(clone_spec(config)) as learner:
@@ -96,6 +97,15 @@ def has_stalled(losses: Sequence[float], patience: int) -> bool:
     return bool(patience and losses) and len(losses) - 1 - losses.index(min(losses)) >= patience
 
 
+def is_out_of_time(spent_s: float, minutes: float) -> bool:
+    return 0 < minutes * 60 <= spent_s
+
+
+def _spent(run: Path) -> float:
+    saved = checkpoint.latest(run / CHECKPOINTS)
+    return 0.0 if saved is None or checkpoint.find_fault(saved) else checkpoint.read_progress(saved).spent_s
+
+
 def _held_out(run: Path) -> tuple[float, ...]:
     """The losses of an earlier sitting. Checkpoints of older versions do not have them: then the metrics do."""
     saved = checkpoint.latest(run / CHECKPOINTS)
@@ -113,21 +123,32 @@ async def _learn(
     losses = _held_out(run)
     skipped = SkippedSteps(run)
     aside = [one for index in batches.held_out for one in samples[index]]
+    clock = Clock(options.clock, progress.spent_s)
     with (
         progress_bar("clone", len(batches.steps), progress.step) as ticker,
         LearnerThread(learner, lambda done, total: None) as thread,
     ):
+        if options.minutes and aside and not progress.step:
+            # A model that was cloned before may only get worse: then it is itself what comes out.
+            loss = await thread.run(learner.mean_loss, aside, options.micro_tokens)
+            losses = () if loss is None else (loss,)
+            learner.save(run / CHECKPOINTS, Progress(held_out=losses), KEPT, None if loss is None else -loss)
         for step in range(progress.step + 1, len(batches.steps) + 1):
+            if is_out_of_time(progress.spent_s, options.minutes):
+                say(f"{options.minutes:g} minutes are over: stopped before step {step}")
+                break
             if has_stalled(losses, options.patience):
                 say(f"the held-out loss has not come down for {options.patience} epochs: stopped before step {step}")
                 break
             started = time.monotonic()
             batch = [one for index in batches.steps[step - 1] for one in samples[index]]
-            lr = options.lr * schedule(step, len(batches.steps), options.warmup)
+            # How many steps the minutes will hold is not known, so there is nothing to lower the rate along.
+            lr = options.lr * (1.0 if options.minutes else schedule(step, len(batches.steps), options.warmup))
             figures = await thread.run(learner.clone, batch, lr, options.micro_tokens, options.layout)
             skipped.note(step, batch, figures)
             seconds = time.monotonic() - started
-            is_epoch_end = step in batches.epoch_ends
+            is_out = is_out_of_time(clock.spent_s, options.minutes)
+            is_epoch_end = step in batches.epoch_ends or is_out
             held_out = await thread.run(learner.mean_loss, aside, options.micro_tokens) if is_epoch_end else None
             rate = figures.tokens_seen / seconds
             row = CloneRow(
@@ -142,9 +163,10 @@ async def _learn(
             )
             metrics.append(plain(row))
             losses += () if held_out is None else (held_out,)
+            progress = Progress(step=step, held_out=losses, spent_s=clock.spent_s)
             if step % options.save_every == 0 or is_epoch_end:
                 score = None if held_out is None else -held_out
-                learner.save(run / CHECKPOINTS, Progress(step=step, held_out=losses), KEPT, score)
+                learner.save(run / CHECKPOINTS, progress, KEPT, score)
             ticker.advance(f"loss {figures.loss:.3f}, {rate:.0f} tokens/s")
     best = checkpoint.best(run / CHECKPOINTS)
     if best is not None:

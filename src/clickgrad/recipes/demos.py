@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,14 +33,25 @@ SESSIONS = 4  # experts take no time: more sessions than this only crowd the bro
 
 
 async def record_demos(config: Config, path: Path) -> list[Trajectory]:
-    slots = [Slot(task.id, task, config.seed) for task in _drawn(config)]
+    return await record(config, _drawn(config), path, _expert(config, path.parent))
+
+
+async def record_experts(config: Config, tasks: Sequence[Task], path: Path) -> list[Trajectory]:
+    """Of these tasks, whatever cloning had, with short remarks."""
+    return await record(config, tasks, path, nullcontext(ExpertPolicy(config.agent.reply_format, "short")))
+
+
+async def record(
+    config: Config, tasks: Sequence[Task], path: Path, expert: AbstractContextManager[ExpertPolicy]
+) -> list[Trajectory]:
+    slots = [Slot(task.id, task, config.seed) for task in tasks]
     beside = TrajectoryFile(path.with_name(f"{path.name}.part"))
     finished = _finished(path, slots, beside)
     if finished:
         if [trajectory.task for trajectory in finished] != [slot.task for slot in slots]:
             raise UserError(f"{path} holds demonstrations of other tasks: give another --out, or move it away")
         return finished
-    recorded = await _record(config, slots, beside)
+    recorded = await _record(config, slots, beside, expert)
     passed = [timeless(trajectory) for trajectory in recorded if trajectory.reward == 1.0]
     if len(passed) < len(slots):
         lost = next(trajectory for trajectory in recorded if trajectory.reward != 1.0)
@@ -93,10 +104,12 @@ def _drawn(config: Config) -> Sequence[Task]:
     return [task for index, task in enumerate(tasks) if index in drawn]
 
 
-async def _record(config: Config, slots: Sequence[Slot], file: TrajectoryFile) -> list[Trajectory]:
+async def _record(
+    config: Config, slots: Sequence[Slot], file: TrajectoryFile, expert: AbstractContextManager[ExpertPolicy]
+) -> list[Trajectory]:
     # What broke in an earlier sitting is tried again: an endpoint or a browser may be back.
     stored = {trajectory.episode: trajectory for trajectory in file.mend(warn) if trajectory.usable}
-    with _expert(config, file.path.parent) as policy, progress_bar("demonstrations", len(slots), len(stored)) as ticker:
+    with expert as policy, progress_bar("demonstrations", len(slots), len(stored)) as ticker:
 
         def on_end(trajectory: Trajectory) -> None:
             file.append(trajectory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.tasks import chosen_tasks, training_tasks
 from clickgrad.config import Config
 from clickgrad.display import say
@@ -18,6 +19,7 @@ from clickgrad.run_layout import CLONE, REINFORCE
 
 async def train(config: Config, run: Path) -> RunReport:
     """Each part keeps its own folder and is passed over when its result is there: run it again after any kill."""
+    refuse_useless(config)
     chosen_tasks(config, "demo")  # what cannot be trained on is said now, not by a later part
     training_tasks(config, tell=lambda _: None)
     with open_run(run, config, "train"):

@@ -25,6 +25,7 @@ from clickgrad.report.index import TrajectoryIndex, format_note
 from clickgrad.report.metrics import read_rows, read_steps
 from clickgrad.report.phases import NAMES, find_phases
 from clickgrad.report.rows import (
+    LEFT,
     CloneRow,
     LossRow,
     ReinforceRow,
@@ -132,6 +133,7 @@ class RunReport:
                 charts=_charts(self.reinforce_metrics, self.phases),
                 shares=_shares(self.reinforce_metrics),
                 phases=_phase_names(self.phases, self.reinforce_metrics),
+                starts=start_levels(self.reinforce_metrics),
                 steps=self.reinforce_metrics,
                 parts=self.parts,
                 versions=versions(),
@@ -245,6 +247,21 @@ def _charts(rows: Sequence[StepRow], borders: tuple[float, float] | None = None)
     metrics = [metric for metric in metrics_of(rows) if metric.in_report]
     charts = [line_chart(metric.title, metric.points(rows), metric.top, borders) for metric in metrics]
     return [chart for chart in charts if chart]
+
+
+def start_levels(rows: Sequence[ReinforceRow]) -> list[tuple[str, str]]:
+    """Of each template whose episodes begin later: the turns left to do there, and from which step on.
+
+    2 in step 3 and 4, then 3: "2 from step 3, 3 from step 5".
+    """
+    levels: dict[str, list[str]] = {}
+    last: dict[str, float | None] = {}
+    for row in rows:
+        for name, left in row.more.items():
+            if name.startswith(LEFT) and left is not None and last.get(name) != left:
+                last[name] = left
+                levels.setdefault(name.removeprefix(LEFT), []).append(f"{left:g} from step {row.step}")
+    return [(template, ", ".join(changes)) for template, changes in sorted(levels.items())]
 
 
 def _shares(rows: Sequence[ReinforceRow]) -> Markup:

@@ -14,6 +14,8 @@ from clickgrad.report.stats import Rate, mean
 from clickgrad.report.summary import success_rate
 from clickgrad.types import Trajectory, Turn
 
+LEFT = "left/"  # before a template's name: turns left to do where its episodes begin later
+
 
 def curve(title: str, top: float | None = None, in_report: bool = False) -> Any:
     """A figure drawn over the steps: in the viewer, and in report.html if it says so. `top` is the end of its axis."""
@@ -42,7 +44,10 @@ class ReinforceRow:
 
     kind: Literal["reinforce"] = field(default="reinforce", init=False)
     step: int
-    success: float | None = curve("Success of sampled episodes", top=1.0, in_report=True)
+    success: float | None = curve("Success of sampled episodes", top=1.0, in_report=True)  # from true starts
+    success_gain: float | None = curve("Success over the same templates before", in_report=True)
+    probe_success: float | None = curve("Success on the probe", top=1.0, in_report=True)  # the same tasks each time
+    probe_gain: float | None = curve("Probe over the start")
     groups_all_0: int | None = None
     groups_mixed: int | None = None  # those that are trained on
     groups_all_1: int | None = None
@@ -52,6 +57,13 @@ class ReinforceRow:
     entropy: float | None = curve("Entropy per token", in_report=True)
     kl: float | None = curve("KL to the start", in_report=True)
     grad_norm: float | None = curve("Gradient norm", in_report=True)
+    effective_samples: float | None = curve("Effective number of trained turns", in_report=True)
+    true_starts: int | None = curve("Episodes from their task's own start")
+    later_starts: int | None = curve("Episodes that begin later")
+    mean_given: float | None = curve("Turns given to episodes that begin later", in_report=True)
+    branches: int | None = curve("Episodes that leave another one")
+    sampled_tokens: int | None = curve("Sampled tokens")
+    spent_s: float | None = curve("Seconds by the run's clock")  # of all steps so far
     clip_share: float | None = curve("Clipped tokens, share")
     sampler_gap: float | None = curve("Sampler against trainer, largest gap")
     rollout_s: float | None = curve("Rollout, seconds")
@@ -104,6 +116,10 @@ class Group(Protocol):
     @property
     def success(self) -> Rate: ...
 
+    @property
+    def from_the_start(self) -> Sequence[Trajectory]:
+        """Those that say how often a task is solved: nothing was given to them."""
+
 
 class Rollout(Protocol):
     """What was sampled for a step."""
@@ -129,13 +145,13 @@ def reinforce_row(
 ) -> ReinforceRow:
     """`updates`: the figures of each optimizer step (`learn.step.StepFigures`). `engine`: of engine and workers."""
     finished = [one for group in rollout.groups for one in group if one.usable]
-    turns = [turn for trajectory in finished for turn in trajectory.turns]
+    turns = [turn for trajectory in finished for turn in trajectory.chosen]
     shares = [group.success for group in rollout.groups]
     ages = [trajectory.staleness(step - 1) for trajectory in finished if trajectory.turns]
     sampled = sum(len(turn.completion.ids) for turn in turns)
     means = ("loss", "grad_norm", "entropy", "kl", "clip_share")
     figures = {
-        "success": success_rate(finished).measured,
+        "success": success_rate(one for group in rollout.groups for one in group.from_the_start).measured,
         "groups_all_0": sum(share.passed == 0 < share.n for share in shares),
         "groups_mixed": len(rollout.mixed),
         "groups_all_1": sum(share.passed == share.n > 0 for share in shares),

@@ -19,6 +19,7 @@ from clickgrad.report.chart import Curve, curves_chart
 from clickgrad.report.compare import compare
 from clickgrad.report.cuts import HOW, Cut, rate_at, read_cuts
 from clickgrad.report.episodes import Episode
+from clickgrad.report.forks import CLONING, forks_table, read_arms
 from clickgrad.report.page import environment, read_evaluation, versions
 from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs, Rate
@@ -303,12 +304,36 @@ def _read_prompting(run: Path, options: Plain, skipped: list[str]) -> StudyRepor
     )
 
 
+# --- what resettable worlds add -------------------------------------------------------------------------------------
+
+
+def _read_forks(run: Path, options: Plain, skipped: list[str]) -> StudyReport:
+    clones, arms = read_arms(run, options, skipped)
+    cloning = next((arm for arm in arms if arm.key == CLONING and arm.after), None)
+    return StudyReport(
+        study="forks",
+        title="What resettable worlds add to learning",
+        tables=(("Success after the same minutes", forks_table(clones, arms)),),
+        figures={
+            "clone": [plain_rate(success_rate(episodes)) for episodes in clones],
+            "arms": {arm.key: arm.plain(cloning) for arm in arms if arm.after},
+        },
+        notes=(
+            f"{INTERVALS} {PAIRED} p is McNemar's, exact and two-sided, pooled over the seeds; pairs count as "
+            "independent. Steps, mixed groups and sampled tokens are of all seeds together.",
+        ),
+        options=options,
+        skipped=tuple(skipped),
+    )
+
+
 def _share_cell(rate: Rate) -> str:
     return f"{100 * rate.value:.1f} ({rate.passed}/{rate.n})" if rate.n else "–"
 
 
 _READERS: dict[str, Callable[[Path, Plain, list[str]], StudyReport]] = {
     "study start": _read_start,
+    "study forks": _read_forks,
     "study format": _read_format,
     "study turns": _read_turns,
     "study prompting": _read_prompting,

@@ -11,6 +11,8 @@ from clickgrad.rollout.reading import with_notice_of
 from clickgrad.rollout.venue import Venue
 from clickgrad.types import Exit, Observation, Task, Turn, Unparsable, Wait
 
+NOT_AGAIN = "cannot be performed again"
+
 
 class Diverged(Exception):
     """A page came out unlike the stored one."""
@@ -19,6 +21,14 @@ class Diverged(Exception):
 def reaches_page(turn: Turn) -> bool:
     """Whether the turn's action was the browser's to perform."""
     return not turn.paged and not isinstance(turn.action, Exit | Unparsable)
+
+
+def require_same(was: Turn, page: Observation, world: str, number: int) -> None:
+    """A given turn is performed on the page it was chosen from, and on no other. Else our machinery failed: a crash."""
+    if replace(page, first=was.observation.first) != was.observation:
+        raise InfraError(f"turn {number} {NOT_AGAIN}: {_first_difference(was.observation, page)}")
+    if was.world and world and was.world != world:
+        raise InfraError(f"turn {number} {NOT_AGAIN}: the world is in another state")
 
 
 async def play_again(turns: Sequence[Turn], session: Session) -> AsyncIterator[int]:
@@ -34,7 +44,7 @@ async def play_again(turns: Sequence[Turn], session: Session) -> AsyncIterator[i
 async def observe_again(turn: Turn, before: Turn | None, number: int, session: Session) -> None:
     """Raises Diverged unless the page is the one that turn `number` was played on, after the turn `before`."""
     page = await session.observe()
-    page = with_notice_of(before.action, page, before.paged) if before else page
+    page = with_notice_of(before.action, page, before.paged, before.read_as) if before else page
     page = replace(page, first=turn.observation.first)  # the agent's own place in it, not the browser's doing
     if page != turn.observation:
         raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")

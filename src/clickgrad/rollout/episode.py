@@ -13,24 +13,25 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.errors import BrowserError, InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
 from clickgrad.policy.protocol import Policy
-from clickgrad.rollout.again import breaks_again, reaches_page
+from clickgrad.rollout.again import breaks_again, reaches_page, require_same
 from clickgrad.rollout.reading import Reading
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.tasks.checks import judge
 from clickgrad.types import (
+    USUAL,
     BlockedHost,
     CheckResult,
     Completion,
     End,
     Evidence,
     Exit,
+    Opening,
     Outcome,
     Prompt,
     Sampling,
@@ -69,6 +70,7 @@ class _Course:
     """What an episode has come to so far."""
 
     task: Task
+    opening: Opening = USUAL
     turns: list[Turn] = field(default_factory=list)
     end: End = End.TURN_LIMIT
     answer: str | None = None
@@ -79,9 +81,13 @@ class _Course:
     broken: PageError | None = None  # what made the page unusable under the agent's hands
 
 
-async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: Venue) -> Trajectory:
+async def run_episode(
+    episode: str, task: Task, seed: int, agent: Agent, venue: Venue, opening: Opening = USUAL
+) -> Trajectory:
     """Raises only what is the user's to mend (UserError)."""
-    course = _Course(task)
+    course = _Course(task, opening)
+    if opening.greedy:
+        agent = replace(agent, limits=replace(agent.limits, temperature=0.0))
     started = time.monotonic()
     try:
         with boundary(InfraError, "playing the episode"), _unless_cancelled():
@@ -106,6 +112,7 @@ async def run_episode(episode: str, task: Task, seed: int, agent: Agent, venue: 
         policy=agent.policy.name,
         prompt_format=agent.builder.fingerprint,
         blocked=course.blocked,
+        given=opening.given,
     )
 
 
@@ -120,8 +127,8 @@ async def _visit(course: _Course, episode: str, task: Task, seed: int, agent: Ag
                 course.verdict = judge(course.task, course.evidence)
             except PageError as error:
                 visit.require_site()
-                if not any(map(reaches_page, course.turns)):
-                    raise  # the start page is unusable: nobody's doing
+                if not any(map(reaches_page, course.turns[len(course.opening.turns) :])):
+                    raise  # before the agent did anything the page is unusable: nobody's doing
                 course.broken = error
             finally:
                 course.blocked = visit.session.blocked
@@ -180,7 +187,7 @@ def unjudged_because(verdict: Verdict) -> str | None:
 
 
 async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Agent, visit: Visit) -> None:
-    """Turns until the agent stops or a limit does it."""
+    """The turns that are given, then turns of the agent's own until it stops or a limit does it."""
     limits, history = agent.limits, list[Completion]()
     deadline = time.monotonic() + limits.episode_s
     reading = Reading()
@@ -190,11 +197,18 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         visit.require_site()
         looked = time.monotonic()
         observation = reading.show(await visit.session.observe())
+        world = visit.world()
         asked = time.monotonic()
         prompt = agent.builder.prompt(episode, task, history, observation)
+        given = course.opening.turns[index] if index < len(course.opening.turns) else None
         picture = asyncio.ensure_future(_screenshot(agent, visit, f"{episode}-{index:02d}"))
         try:
-            completion = await _ask(agent, prompt, turn_seed(seed, index))
+            if given:
+                require_same(given, observation, world, index + 1)
+                completion, action, read_as = given.completion, given.action, given.read_as
+            else:
+                completion = await _ask(agent, prompt, turn_seed(seed, index))
+                action, read_as = agent.builder.grammar.read(completion.text, observation.elements)
             screenshot = await picture  # before the page changes
         except TokenLimit as limit:
             course.end, course.error = End.TOKEN_LIMIT, str(limit)
@@ -204,8 +218,8 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
             await asyncio.gather(picture, return_exceptions=True)
         replied = time.monotonic()
         history.append(completion)
-        action = parse(completion.text, agent.builder.reply_format)
-        paged = reading.turn(action, prompt.cut)
+        # Whoever demonstrates is shown whole pages: what was the browser's to scroll then is so now.
+        paged = reading.turn(action, prompt.cut if given is None or given.paged else None, read_as)
         try:
             match action:
                 case Exit(message):
@@ -225,9 +239,13 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
                     browser_s=asked - looked + time.monotonic() - replied,
                     screenshot=screenshot,
                     paged=paged,
+                    world=world,
+                    read_as=read_as,
                 )
             )
         if course.end is End.STOPPED or visit.over():
+            if given:
+                raise InfraError("the given turns end the episode: nothing is left for the policy to do")
             course.end = End.STOPPED
             return
 

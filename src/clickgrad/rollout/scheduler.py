@@ -13,9 +13,10 @@ from itertools import count
 from clickgrad.errors import ClickgradError, InfraError, boundary
 from clickgrad.rollout.episode import UNJUDGED
 from clickgrad.tasks.webarena.checks import needs_judge
-from clickgrad.types import End, Task, Trajectory
+from clickgrad.types import USUAL, End, Opening, Task, Trajectory
 
-Play = Callable[[str, Task, int], Awaitable[Trajectory]]  # an episode by its id, task and seed; here or elsewhere
+# An episode by its id, task, seed and how it begins; here or elsewhere.
+Play = Callable[[str, Task, int, Opening], Awaitable[Trajectory]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Slot:
     id: str
     task: Task
     seed: int
+    opening: Opening = USUAL
 
     def attempt(self, number: int) -> tuple[str, int]:
         """Id and seed of a try."""
@@ -105,7 +107,7 @@ class Scheduler:
             # In one order for all: two episodes that want the same two sites cannot deadlock.
             for site in sorted(set(slot.task.sites)) if self._is_bounded else ():
                 await stack.enter_async_context(self._doors[site])
-            trajectory = await self._play(episode, slot.task, seed)
+            trajectory = await self._play(episode, slot.task, seed, slot.opening)
         return _handed_over(trajectory, self._on_end)
 
 

@@ -24,6 +24,7 @@ class Visit:
     # As `evidence`, before the end and without an answer; None where looking could change something.
     peek: Callable[[], Awaitable[Evidence]] | None = None
     require_site: Callable[[], None] = lambda: None  # raises when the site has died; asked before every turn
+    world: Callable[[], str] = lambda: ""  # a hash of the state that pages are made from; "" where it is out of sight
 
 
 class Venue(Protocol):
@@ -49,7 +50,7 @@ class ArenaVenue:
                 return Evidence(answer, session.url, await session.page_text(), world.diff())
 
             try:
-                yield Visit(session, evidence, peek=lambda: evidence(None))
+                yield Visit(session, evidence, peek=lambda: evidence(None), world=world.state)
             finally:
                 await session.close()
         finally:

@@ -20,11 +20,11 @@ from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.config import Config, ReinforceSection
 from clickgrad.errors import UserError
 from clickgrad.learn.checkpoint import Progress
-from clickgrad.recipes.reinforce import make_algorithm
+from clickgrad.recipes.algorithm import make_algorithm
 from clickgrad.report.rows import reinforce_row
 from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile
-from clickgrad.types import Task, Trajectory, Turn
+from clickgrad.types import Opening, Task, Trajectory, Turn
 
 TASKS = [replace(make_task(f"t{number}"), template=f"t{number}") for number in range(7)]
 SEED = 5
@@ -50,7 +50,7 @@ class Step:
     said: dict[str, str] = field(default_factory=dict)  # which task an episode was played on
     seeds: set[int] = field(default_factory=set)
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening) -> Trajectory:
         _, place, member, number = (int(part.rpartition("-")[2]) for part in episode.split("/"))
         self.played.append(episode)
         self.said[episode] = task.id
@@ -72,7 +72,7 @@ class Step:
 
 def learned(groups: Sequence[list[Trajectory]], step: int, max_staleness: int) -> list[list[str]]:
     """The episodes left to learn from."""
-    algorithm = MGrpo(SEQUENCE, 2, 3, 2, max_staleness, "paper", 8)
+    algorithm = MGrpo(SEQUENCE, 2, 3, 2, max_staleness)
     return [[member.episode for member in algorithm.fresh(as_group(group), step - 1)] for group in groups]
 
 

@@ -117,3 +117,25 @@ def test_cloning_averages_over_the_tokens_of_a_reply() -> None:
 def test_trajectories_in_other_tokens_are_refused_by_name() -> None:
     with pytest.raises(UserError, match="episode was recorded with prompt format format, this run's is other"):
         refuse_foreign(GROUP, "other")
+
+
+def test_the_clip_may_have_another_upper_side() -> None:
+    """Ratios 1.25 and 0.7, advantage 1: up to 1.28 the first gains all of 1.25, at 1.2 it is stopped."""
+    batch = collate([Sample((1, 2, 3), 2, (0.0, 0.0), 1.0, 1.0)])
+    new = new_logprobs([[log(1.25), log(0.7)]]).detach()
+    assert float(grpo_loss(new, batch, UpdateOptions(lr=1)).loss) == pytest.approx(-(1.2 + 0.7) / 2)
+    wider = grpo_loss(new, batch, UpdateOptions(lr=1, clip_high=0.28))
+    assert float(wider.loss) == pytest.approx(-(1.25 + 0.7) / 2)
+    assert int(wider.ratio_clipped) == 0
+
+
+def test_a_turn_too_far_from_who_said_it_teaches_nothing_where_ratios_are_bounded() -> None:
+    """Geometric means of 4 and 1: 2, within the bound. Of 4 and 2: 2.83, beyond it; of 1/4 and 1/2 too."""
+    batch = collate([Sample((1, 2, 3), 2, (0.0, 0.0), 1.0, 1.0)] * 3)
+    new = new_logprobs([[log(4), 0.0], [log(4), log(2)], [log(1 / 4), log(1 / 2)]])
+    options = UpdateOptions(lr=1, clip=9.0, ratio_bound=2.0)
+    terms = grpo_loss(new, batch, options)
+    assert terms.loss.item() == pytest.approx(-(4 + 1) / 2)
+    terms.loss.backward()  # type: ignore[no-untyped-call]
+    assert new.grad is not None
+    assert new.grad.abs().sum(1)[1:].tolist() == [0, 0]

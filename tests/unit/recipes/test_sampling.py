@@ -45,6 +45,7 @@ def test_what_is_saved_for_a_sampler_makes_the_same_policy_elsewhere(rank: int, 
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
+        (["reinforce.engine=sglang"], "reinforce.engine='sglang': known are torch, vllm"),
         ([SERVER], "do nothing without reinforce.engine"),
         (["reinforce.vllm_options=['--seed']"], "do nothing without reinforce.engine"),
         (["reinforce.engine=vllm", SERVER, "reinforce.vllm_options=['--seed']"], "leave out reinforce.servers"),

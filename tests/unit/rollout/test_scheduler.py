@@ -18,7 +18,7 @@ from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.rollout.scheduler import Slot
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue, Visit
-from clickgrad.types import Check, CustomCheck, End, Evidence, Finding, Task, Trajectory
+from clickgrad.types import Check, CustomCheck, End, Evidence, Finding, Opening, Task, Trajectory
 
 pytestmark = pytest.mark.anyio
 
@@ -132,8 +132,10 @@ async def test_half_an_emoji_is_stored_and_the_neighbours_go_on(tmp_path: Path) 
     policy = FixedPolicy("fixed", ['exit(message="yes \ud83d")'])
     half = Agent(policy, PromptBuilder(None, "plain"), Limits(3, 32))
 
-    async def play(episode: str, task: Task, seed: int) -> Trajectory:
-        return await player(half if episode.startswith("slot-2") else agent(), FlakyVenue(0))(episode, task, seed)
+    async def play(episode: str, task: Task, seed: int, opening: Opening) -> Trajectory:
+        return await player(half if episode.startswith("slot-2") else agent(), FlakyVenue(0))(
+            episode, task, seed, opening
+        )
 
     await fill_slots(SLOTS, play, concurrency=3, retries=0, stored={}, on_end=file.append)
     answers = {trajectory.episode[:6]: trajectory.answer for trajectory in file.read()}
@@ -177,7 +179,7 @@ async def test_a_site_is_visited_by_no_more_episodes_at_once_than_it_bears() -> 
     visits: dict[str, int] = {"a": 0, "b": 0}
     most = dict(visits)
 
-    async def play(episode: str, task: Task, seed: int) -> Trajectory:
+    async def play(episode: str, task: Task, seed: int, opening: Opening) -> Trajectory:
         for site in task.sites:
             visits[site] += 1
             most[site] = max(most[site], visits[site])

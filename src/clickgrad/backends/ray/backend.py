@@ -32,7 +32,7 @@ from clickgrad.policy.models import load_tokenizer
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.spec import ChatModel, PolicySpec, Replies, Scripted, TorchModel, VllmServers
 from clickgrad.run_layout import PUSHED, SERVER_LOG
-from clickgrad.types import Task, Trajectory
+from clickgrad.types import USUAL, Opening, Task, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class RayPlayers:
     engines: Engines | None = None  # None: every worker has a policy of its own
     learner: RayLearner | None = None  # whose weights the engines get
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
-        return await self.fleet.play(episode, task, seed)
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
+        return await self.fleet.play(episode, task, seed, opening)
 
     async def push_weights(self, version: int) -> None:
         assert self.engines, "a scripted policy has no weights"

@@ -21,7 +21,7 @@ from clickgrad.backends.ray.events import Events
 from clickgrad.backends.ray.worker import OpenParts, Worker
 from clickgrad.errors import ClickgradError, InfraError, UserError
 from clickgrad.rollout.episode import UNJUDGED
-from clickgrad.types import End, Task, Trajectory
+from clickgrad.types import USUAL, End, Opening, Task, Trajectory
 
 TEND_S = 2.0  # between two looks at who is there
 CLOSE_S = 20.0
@@ -81,14 +81,14 @@ class Fleet:
     async def open(self) -> None:
         self._watch(self._tend())
 
-    async def play(self, episode: str, task: Task, seed: int) -> Trajectory:
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
         hand = await self._free_hand()
         hand.busy += 1
         started = time.monotonic()
         try:
             engine = self._engines.home(episode) if self._engines else None
             async with asyncio.timeout(self._options.episode_s):
-                trajectory: Trajectory = await hand.actor.play.remote(episode, task, seed, engine)
+                trajectory: Trajectory = await hand.actor.play.remote(episode, task, seed, engine, opening)
         except TimeoutError:
             trajectory = self._lost(hand, episode, task, seed, started, "did not answer in time")
         except RayError as error:

@@ -16,7 +16,7 @@ from clickgrad.errors import PolicyError, TokenLimit, boundary
 from clickgrad.policy.protocol import Policy
 from clickgrad.rollout.episode import Agent, run_episode
 from clickgrad.rollout.venue import Venue
-from clickgrad.types import Completion, Prompt, Sampling, Task, Trajectory
+from clickgrad.types import USUAL, Completion, Opening, Prompt, Sampling, Task, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ class Worker:
         """Host and process id."""
         return socket.gethostname(), os.getpid()
 
-    def play(self, episode: str, task: Task, seed: int, engine: Any) -> Trajectory:
+    def play(self, episode: str, task: Task, seed: int, engine: Any, opening: Opening = USUAL) -> Trajectory:
         assert self.parts is not None
         policy: Policy | None = RemoteEngine(self._policy, engine) if engine is not None else None
-        work = run_episode(episode, task, seed, self.parts.agent_for(policy), self.parts.venue)
+        work = run_episode(episode, task, seed, self.parts.agent_for(policy), self.parts.venue, opening)
         return asyncio.run_coroutine_threadsafe(work, self.loop.result()).result()
 
     def close(self) -> None:
