@@ -208,8 +208,10 @@ class ForksSection(Section):
     """The arms of a study of what resettable worlds add to learning."""
 
     minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
-    seeds: list[int] = [0, 1, 2]
-    arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
+    seeds: list[int] = [0, 1, 2]  # a run for each
+    arms: list[
+        Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]
+    ] = [  # which are compared; empty means all
         "cloning",
         "paper",
         "evidence",
