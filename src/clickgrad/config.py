@@ -209,9 +209,8 @@ class ForksSection(Section):
 
     minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
     seeds: list[int] = [0, 1, 2]  # a run for each
-    arms: list[
-        Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]
-    ] = [  # which are compared; empty means all
+    # Which are compared.
+    arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
         "cloning",
         "paper",
         "evidence",
