@@ -123,6 +123,11 @@ class ChromiumSession:
         return clean(self._tab.page.url)
 
     @property
+    def tab(self) -> Tab:
+        """The current one. Its page's time is the tab's to run, so nobody else can wait for it."""
+        return self._tab
+
+    @property
     def page(self) -> Page:
         """The current tab's, for those who own the session: to log in before an episode, or to look around after it."""
         return self._tab.page
