@@ -178,28 +178,28 @@ class FilteredBcSection(Section):
 
 
 class AwrSection(Section):
-    window: int = Field(8, ge=1)
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
     beta: float = Field(0.5, gt=0)  # weights are exp(A / beta), A standardised
-    discount: float = Field(0.9, gt=0, le=1)
-    max_weight: float = Field(20.0, gt=0)
+    discount: float = Field(0.9, gt=0, le=1)  # of what a turn leads to, for every turn after it
+    max_weight: float = Field(20.0, gt=0)  # of a turn at most
 
 
 class DigirlSection(Section):
-    window: int = Field(20, ge=1)
+    window: int = Field(20, ge=1)  # steps whose episodes are learned from, the one under way included
     form: Literal["paper", "code"] = "paper"  # of the advantage, where the two differ
-    discount: float = Field(0.5, gt=0, le=1)
+    discount: float = Field(0.5, gt=0, le=1)  # of what a turn leads to, for every turn after it
     top_share: float = Field(0.1, gt=0, le=1)  # of the pool's trajectories: the most surprising successes
     turns: int = Field(256, ge=1)  # drawn a phase
 
 
 class WebrlSection(Section):
-    window: int = Field(8, ge=1)
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
     form: Literal["paper", "code"] = "code"  # squared error; or likelihood that fades
     beta: float = Field(1.0, gt=0)  # how soon an update ends: the larger, the nearer to the phase before
     mix: float = Field(0.5, ge=0, le=1)  # paper: of the change of the value against what is left to the outcome
-    discount: float = Field(0.9, gt=0, le=1)  # code
+    discount: float = Field(0.9, gt=0, le=1)  # code: of what a turn leads to, for every turn after it
     min_chance: float = Field(0.05, ge=0, le=1)  # predicted success of tasks that are played
-    max_chance: float = Field(0.75, ge=0, le=1)
+    max_chance: float = Field(0.75, ge=0, le=1)  # the same, at most
     replay: float = Field(2.0, ge=0)  # turns of earlier successes for each new one, at most
     min_likelihood: float = Field(0.5, ge=0, le=1)  # of a replayed turn: its mean token probability is above this
     max_likelihood: float = Field(0.95, gt=0, le=1)  # ... and at most this
@@ -277,7 +277,8 @@ class BaselinesSection(Section):
     minutes: float = Field(20.0, ge=0)  # of training that each arm gets, after the same clone; 0 leaves that table out
     episodes: int = Field(480, ge=0)  # that each arm plays, in a table of its own; 0 leaves it out
     rollouts: int = Field(480, ge=1)  # of the clone, that the offline arms learn from
-    seeds: list[int] = [0, 1, 2]
+    seeds: list[int] = [0, 1, 2]  # a run for each
+    # Which are compared.
     arms: list[
         Literal[
             "cloning",

@@ -52,7 +52,7 @@ ARMS: dict[str, Options] = {
 async def study_forks(config: Config, run: Path) -> StudyReport:
     _refuse(config)
     with open_run(run, config, "study forks"):
-        arms = {arm: _training(config, arm) for arm in config.forks.arms}
+        arms: dict[str, Train] = {arm: _training(config, arm) for arm in config.forks.arms}
         await train_arms(config, run, config.forks.seeds, arms)
         return close_study(run)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import cosh, e, exp
 
@@ -46,7 +46,7 @@ def group(index: int, *rewards: float | None, step: int = 1) -> Group:
     return Group(GroupPlan(index, task, len(members)), tuple(members))
 
 
-def make(*settings: str, past: dict[int, Sequence[Trajectory]] | None = None) -> Algorithm:
+def make(*settings: str, past: Mapping[int, Sequence[Trajectory]] | None = None) -> Algorithm:
     config = load_config(None, [f"reinforce.{settings[0]}", *settings[1:]], "reinforce")
     refuse_silent(config)
     return make_algorithm(config, TASKS, past=lambda step: (past or {}).get(step, ()))
@@ -121,7 +121,7 @@ def test_without_a_success_there_is_no_update_and_it_is_said(name: str) -> None:
 def test_tokens_may_count_instead_of_turns() -> None:
     """Replies of 1 and 2 tokens: 1.5 on average, so weights 2/3 and 4/3."""
     lesson = taught(make("algorithm=filtered-bc", "reinforce.normalizer=token"), [group(0, 1.0)])
-    assert sorted((one.reply_len, one.weight) for one in lesson.samples) == [
+    assert sorted((one.reply_len, one.weight) for one in lesson.samples) == [  # type: ignore[comparison-overlap]
         (1, pytest.approx(2 / 3)),
         (2, pytest.approx(4 / 3)),
     ]
