@@ -26,8 +26,8 @@ TODO = Path(__file__).parents[2] / "examples" / "todo"
 
 
 def spread(tasks: tuple[Task, ...], count: int) -> list[Task]:
-    """So many of those that may take several turns, all templates in turn. Long dates are left out."""
-    left = [task for task in tasks if task.expert_turns != 1 and task.template != "choose-date"]
+    """So many of those that may take several turns, all templates in turn. Calendars take longest: left out."""
+    left = [task for task in tasks if task.expert_turns != 1 and not task.template.startswith("choose-date")]
     seen = Counter[str]()
     ranked = []
     for task in left:
