@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Self
 from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.chromium_session import ChromiumSession
 from clickgrad.browser.fence import Fence
+from clickgrad.browser.hands import Abilities
 from clickgrad.browser.process import ChromiumProcess, Footprint
 from clickgrad.browser.render import Rendering
+from clickgrad.browser.tab import Pace
 from clickgrad.browser.watchdog import Watchdog
 from clickgrad.errors import BrowserError, boundary
 
@@ -51,6 +53,8 @@ class Browser:
         rendering: Rendering = "outline",
         viewport: tuple[int, int] = (1280, 720),
         timeout_s: float = 10.0,
+        pace: Pace | None = None,
+        abilities: Abilities | None = None,
         browsers: int = 1,
         recycle_after: int = 200,
         share_mb: float = 600.0,
@@ -61,6 +65,8 @@ class Browser:
         self._rendering: Rendering = rendering
         self._viewport = viewport
         self._timeout_s = timeout_s
+        self._pace = pace or Pace()
+        self._abilities = abilities or Abilities()
         self._browsers = browsers
         self._recycle_after = recycle_after
         self._share_mb = share_mb
@@ -124,7 +130,14 @@ class Browser:
             self._give_back(lease)
             raise
         session = ChromiumSession(
-            context, lease.process, fence, self._rendering, self._timeout_s, lambda: self._give_back(lease)
+            context,
+            lease.process,
+            fence,
+            self._rendering,
+            self._timeout_s,
+            self._pace,
+            self._abilities,
+            lambda: self._give_back(lease),
         )
         try:
             await session.start((start_url, *more_tabs), cookies)

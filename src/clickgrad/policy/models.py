@@ -101,7 +101,8 @@ def load(spec: ModelSpec) -> LoadedModel:
         torch.set_num_threads(spec.threads)
     loaded = load_model(spec.source)
     model = loaded.model.to(choose_device(spec.device), getattr(torch, spec.dtype))
-    return replace(loaded, model=model, most_tokens=spec.context_tokens, compute=spec.compute)
+    compute = "bfloat16" if spec.dtype == "bfloat16" else spec.compute
+    return replace(loaded, model=model, most_tokens=spec.context_tokens, compute=compute)
 
 
 def load_model(source: str) -> LoadedModel:

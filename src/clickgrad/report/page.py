@@ -36,6 +36,7 @@ from clickgrad.report.rows import (
 )
 from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs
+from clickgrad.report.strips import Strip, read_strips
 from clickgrad.report.summary import EvalReport, summarize_episodes
 from clickgrad.run_layout import (
     CLONE,
@@ -81,6 +82,7 @@ class RunReport:
     parts: tuple[Part, ...] = ()
     skipped: tuple[str, ...] = ()
     losses: tuple[LossRow, ...] = ()  # what a cluster lost, and what was done about it
+    strips: tuple[Strip, ...] = ()  # a few episodes in pictures
     gain: Pairs | None = None  # of the last evaluation over the one before it
 
     def save(self, run: Path) -> None:
@@ -121,6 +123,7 @@ class RunReport:
                 title=title,
                 evaluations=self.evaluations,
                 gain=self.gain,
+                strips=self.strips,
                 headline=interval_chart("Success with 95 % intervals", [(n, r.success) for n, r in self.evaluations]),
                 sites=sorted({name for report in reports for name, _ in report.by_site}),
                 templates=sorted({name for report in reports for name, _ in report.by_template}),
@@ -148,11 +151,13 @@ def read_report(run: Path) -> RunReport:
     skipped = [complaint] if complaint else []
     evaluations = []
     played: list[list[Episode]] = []
+    stages: list[Path] = []
     for stage in [run, *sorted(run.glob("evaluate-*"), key=_stage_order)]:
         if episodes := read_evaluation(stage, skipped):
             name = TITLES.get(stage.name, stage.name.removeprefix("evaluate-"))
             evaluations.append((name, summarize_episodes(episodes)))
             played.append(episodes)
+            stages.append(stage)
     losses: list[LossRow] = []
     for stage in [run, *sorted(path for path in run.iterdir() if path.is_dir())]:
         rows, complaints = read_rows(stage / LOSSES, read_loss)
@@ -173,6 +178,7 @@ def read_report(run: Path) -> RunReport:
         parts=_parts(run, cloning, reinforcing),
         skipped=tuple(skipped),
         losses=tuple(losses),
+        strips=tuple(read_strips(stages, played)),
         gain=compare(*played[-2:]).pairs if len(played) > 1 else None,
     )
 
