@@ -208,7 +208,8 @@ class ForksSection(Section):
     """The arms of a study of what resettable worlds add to learning."""
 
     minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
-    seeds: list[int] = [0, 1, 2]
+    seeds: list[int] = [0, 1, 2]  # a run for each
+    # Which are compared.
     arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
         "cloning",
         "paper",

@@ -35,7 +35,7 @@ class LocalPlayers:
     async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
         if self.live is None:
             return await run_episode(episode, task, seed, self.agent, self.venue, opening)
-        told = LiveEpisode(self.live, episode, task, self.agent.builder.reply_format)
+        told = LiveEpisode(self.live, episode, task, self.agent.builder.grammar)
         agent = replace(self.agent, policy=told.policy(self.agent.policy))
         trajectory = await run_episode(episode, task, seed, agent, told.venue(self.venue), opening)
         told.ended(trajectory)

@@ -229,9 +229,15 @@ class Tab:
     async def while_running(self, work: Awaitable[T]) -> T:
         """Work for which the browser has to paint: it does so only while the page's time runs."""
         task = asyncio.ensure_future(work)
-        while self._time is not None and not task.done():
-            await self._time.run(PAINTED_MS, past_requests=True)
-        return await task
+        try:
+            while self._time is not None and not task.done():
+                await self._time.run(PAINTED_MS, past_requests=True)
+            return await task
+        finally:
+            if not task.done():
+                task.cancel()
+            elif not task.cancelled():
+                task.exception()  # it is told, or what came before it is
 
     async def _state(self) -> dict[str, bool]:
         found = await self._call("rest", None)

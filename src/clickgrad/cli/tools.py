@@ -199,3 +199,19 @@ def doctor(options: argparse.Namespace) -> int:
     findings = examine()
     print(json.dumps(findings.plain()) if options.json else findings.text())
     return DONE if findings.can_train else FAILED
+
+
+@command(
+    "init",
+    "a folder for a site of your own, with comments",
+    option("folder", type=Path, metavar="DIR", help="where to write it"),
+    option("--url", default="", help="where the site runs already"),
+    option("--start", default="", metavar="CMD", help="or the command that starts it, with {port}"),
+)
+def init(options: argparse.Namespace) -> int:
+    from clickgrad.tools.init_site import init_site
+
+    for file in init_site(options.folder, options.url, options.start):
+        print(file)
+    print(f"Fill them in, then: clickgrad prove --set tasks.suite={options.folder} --set evaluate.split=all")
+    return DONE

@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from clickgrad.agent.grammar import BARE, ON_ELEMENT, WITH_TEXT, ReplyFormat, parse, render
+from clickgrad.agent.grammar import BARE, ON_ELEMENT, WITH_TEXT, parse, render
+from clickgrad.agent.lenient import Grammar
 from clickgrad.errors import PolicyError
 from clickgrad.policy.scripted import written
 from clickgrad.tasks.moves import about
@@ -37,8 +38,8 @@ class Person:
     name = "person"
     version = 0
 
-    def __init__(self, reply_format: ReplyFormat) -> None:
-        self._reply_format: ReplyFormat = reply_format
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
         self._page: Observation | None = None
         self._turn = 0
         self._reply: asyncio.Future[str] | None = None
@@ -75,8 +76,8 @@ class Person:
         if isinstance(meant, str):
             return meant
         action, remark = meant
-        reply = render(action, remark, self._reply_format)
-        if parse(reply, self._reply_format) != action:
+        reply = render(action, remark, self._grammar.reply_format)
+        if parse(reply, self._grammar.reply_format, self._grammar.actions) != action:
             return f"Our grammar cannot say that: {reply!r} would be read as something else."
         self._reply.set_result(reply)
         return ""

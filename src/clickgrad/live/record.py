@@ -45,9 +45,10 @@ async def record(config: Config, task: str | None, rival: PolicySpec | None, out
     with folder.opened():
         async with served(stage, config, out.parent, show), AsyncExitStack() as stack:
             stage.tell("opening the sites" + (f" and loading {rival}" if rival else ""))
-            person = Person(config.agent.reply_format)
+            builder = prompt_builder(config, None)
+            person = Person(builder.grammar)
             venue = await stack.enter_async_context(open_venue(config))
-            agent = make_agent(config, person, prompt_builder(config, None), 0.0, out.parent)
+            agent = make_agent(config, person, builder, 0.0, out.parent)
             limits = replace(agent.limits, max_turns=TURNS, episode_s=PATIENCE_S, reply_s=PATIENCE_S)
             players = LocalPlayers(replace(agent, limits=limits), venue, live=folder)
             seats = [Seat("you", players, file, person)]

@@ -202,8 +202,9 @@ def _merged(model: Any, folder: Path, base: str) -> Any:
         with warnings.catch_warnings():  # what it warns of is an error here
             warnings.simplefilter("ignore")
             adapted = peft.PeftModel.from_pretrained(model, folder)
+            adapter = set(peft.get_peft_model_state_dict(adapted))
         with safetensors.safe_open(folder / "adapter_model.safetensors", "pt") as file:
-            strangers = set(file.keys()) ^ set(peft.get_peft_model_state_dict(adapted))
+            strangers = set(file.keys()) ^ adapter
     except (*UNREADABLE, TypeError) as error:
         raise UserError(f"the adapter {folder} does not fit its base {base}: {_first_line(error)}") from error
     if strangers:

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from clickgrad.agent.grammar import ReplyFormat, parse
+from clickgrad.agent.lenient import Grammar
 from clickgrad.codec import to_plain
 from clickgrad.errors import InfraError
 from clickgrad.policy.protocol import Policy, Streaming
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.run_layout import WANTED
 from clickgrad.tasks.checks import judge
-from clickgrad.types import Completion, Evidence, Exit, Prompt, Sampling, Task, Trajectory
+from clickgrad.types import Action, Completion, Evidence, Exit, Prompt, Sampling, Task, Trajectory, Unparsable
 
 WANTED_S = 6.0  # since the last touch
 TOKENS_EVERY_S = 0.1
@@ -77,10 +77,10 @@ class LiveFolder:
 class LiveEpisode:
     """One episode, told as it goes. Wrap its policy and its venue, and hand over the trajectory at the end."""
 
-    def __init__(self, folder: LiveFolder, episode: str, task: Task, reply_format: ReplyFormat) -> None:
+    def __init__(self, folder: LiveFolder, episode: str, task: Task, grammar: Grammar) -> None:
         self._folder = folder
         self._name = live_name(episode)
-        self._reply_format: ReplyFormat = reply_format
+        self._grammar = grammar
         self._visit: Visit | None = None
         self._partial = self._told_partial = ""
         self._turns: list[dict[str, Any]] = []
@@ -141,8 +141,9 @@ class LiveEpisode:
             await asyncio.gather(looking, telling, return_exceptions=True)
             if isinstance(policy, Streaming):
                 policy.listen(prompt.episode, None)
-        self._tell_reply(prompt, completion)
-        if self._folder.pace_s and not isinstance(parse(completion.text, self._reply_format), Exit):
+        action, _ = self._grammar.read(completion.text, prompt.observation.elements)
+        self._tell_reply(completion, action)
+        if self._folder.pace_s and not isinstance(action, Exit):
             await asyncio.sleep(self._folder.pace_s)
         return completion
 
@@ -164,8 +165,7 @@ class LiveEpisode:
         """Called on the engine's thread: only remembers."""
         self._partial = reply
 
-    def _tell_reply(self, prompt: Prompt, completion: Completion) -> None:
-        action = parse(completion.text, self._reply_format)
+    def _tell_reply(self, completion: Completion, action: Action | Unparsable) -> None:
         told = {
             "text": completion.text,
             "logprobs": list(completion.logprobs),

@@ -15,6 +15,7 @@ from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
 from clickgrad.display import progress_bar
+from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import RecordedPolicy
 from clickgrad.policy.spec import Scripted
@@ -22,6 +23,7 @@ from clickgrad.recipes.demos import read_demos
 from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 from clickgrad.tasks.answers import same
 from clickgrad.tasks.checks import judge
+from clickgrad.tasks.experts import has_expert
 from clickgrad.tasks.near_misses import loose_columns, near_misses
 from clickgrad.types import (
     AnswerCheck,
@@ -46,15 +48,22 @@ class Proof:
     turns: int  # of all experts together
     faults: tuple[str, ...]
     loose: tuple[str, ...]  # "template: table.column": determined by no check, to be looked at by a person
+    unproved: int = 0  # tasks without an expert: only that doing nothing fails is known of them
 
     @property
     def headline(self) -> str:
-        return (
-            f"{self.tasks} tasks, {self.turns} expert turns, {self.judged} wrong ends judged: {len(self.faults)} faults"
-        )
+        without = f" ({self.unproved} without an expert)" if self.unproved else ""
+        judged = f"{self.turns} expert turns, {self.judged} wrong ends judged"
+        return f"{self.tasks} tasks{without}, {judged}: {len(self.faults)} faults"
 
     def plain(self) -> dict[str, object]:
-        return {"tasks": self.tasks, "judged": self.judged, "turns": self.turns, "faults": list(self.faults)}
+        return {
+            "tasks": self.tasks,
+            "unproved": self.unproved,
+            "judged": self.judged,
+            "turns": self.turns,
+            "faults": list(self.faults),
+        }
 
 
 async def prove(config: Config, quiet: bool = False, demos: Path | None = None) -> Proof:
@@ -66,10 +75,13 @@ async def prove(config: Config, quiet: bool = False, demos: Path | None = None) 
 
 
 async def prove_tasks(config: Config, tasks: Sequence[Task], quiet: bool = False) -> Proof:
+    able = [task for task in tasks if has_expert(task)]
+    if not able:
+        raise UserError("no task has an expert: there is nothing to prove; write one, as docs/your-own-site.md says")
     with closing(open_scripted(Scripted("expert"), config)) as expert:
-        experts = await _play(config, expert, tasks, quiet)
+        experts = await _play(config, expert, able, quiet)
     faults = [fault for trajectory in experts for fault in _expert_faults(trajectory)]
-    return await _proof(config, experts, faults, quiet)
+    return await _proof(config, tasks, experts, faults, quiet)
 
 
 async def prove_demos(config: Config, demos: Sequence[Trajectory], quiet: bool = False) -> Proof:
@@ -83,11 +95,12 @@ async def prove_demos(config: Config, demos: Sequence[Trajectory], quiet: bool =
         for one in experts
         if one.reward != 1.0
     ]
-    return await _proof(config, experts, faults, quiet)
+    return await _proof(config, [demo.task for demo in newest.values()], experts, faults, quiet)
 
 
-async def _proof(config: Config, experts: Sequence[Trajectory], faults: list[str], quiet: bool) -> Proof:
-    tasks = [trajectory.task for trajectory in experts]
+async def _proof(
+    config: Config, tasks: Sequence[Task], experts: Sequence[Trajectory], faults: list[str], quiet: bool
+) -> Proof:
     with closing(open_scripted(Scripted("noop"), config)) as idler:
         idlers = await _play(config, idler, tasks, quiet)
     faults += [f"{idler.task.id}: doing nothing passes" for idler in idlers if idler.reward != 0.0]
@@ -103,7 +116,7 @@ async def _proof(config: Config, experts: Sequence[Trajectory], faults: list[str
         for column in loose_columns(trajectory.task, trajectory.evidence)
     }
     turns = sum(len(trajectory.turns) for trajectory in experts)
-    return Proof(len(tasks), judged, turns, tuple(faults), tuple(sorted(loose)))
+    return Proof(len(tasks), judged, turns, tuple(faults), tuple(sorted(loose)), len(tasks) - len(experts))
 
 
 def _expert_faults(trajectory: Trajectory) -> Iterator[str]:

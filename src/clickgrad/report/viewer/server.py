@@ -265,6 +265,8 @@ def open_browser(address: str) -> bool:
 
 
 def bind(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise UserError(f"--port {port}: give a number from 0 to 65535; 0 takes any free one")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
