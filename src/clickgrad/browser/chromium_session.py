@@ -175,6 +175,11 @@ class ChromiumSession:
             notice=self._notice,
         )
 
+    async def inspect(self, source: str, nodes: list[int]) -> object:
+        """What a function says of the page as it was last observed: for those who measure that. Not for agents."""
+        async with self._blaming("inspecting the page"):
+            return await self._tab.inspect(source, nodes)
+
     async def page_text(self) -> str:
         async with self._blaming("reading the page's text"):
             return clean(str(await self._tab.call("text", _TEXT_CHARS)))
