@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +23,7 @@ REQUESTED_S = 0.5  # until the request of a navigation that was asked for; some 
 PUSHED_S = 0.05  # for what comes in by itself, through a socket
 STILL_MS = 50  # of the page's time, for a page without scripts: forms are sent and frames parsed only while it runs
 PAINTED_MS = 4
+PAINT_S = 0.1
 COMING_MS = 1  # of the page's time, between looks at a document that is still coming
 SETTLE_S = 3.0
 STOP_S = 1.0
@@ -229,10 +231,16 @@ class Tab:
         self._changed |= found["changed"]
         if not is_coming and self._scripted and (self._changed or (await self._state())["changed"]):
             self._changed = False
-            await self.while_running(self._call("frame", None))
+            await self._paint()
         if is_coming and not self._idle.is_set():
             await asyncio.sleep(RETRY_S)
         return found["missed"], not is_coming and self._idle.is_set()
+
+    async def _paint(self) -> None:
+        """Let frames be drawn. A machine that is too busy for it must not cost the action its deadline."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAINT_S):
+                await self.while_running(self._call("frame", None))
 
     async def while_running(self, work: Awaitable[T]) -> T:
         """Work for which the browser has to paint: it does so only while the page's time runs."""
