@@ -22,6 +22,7 @@ REQUESTED_S = 0.5  # until the request of a navigation that was asked for; some 
 PUSHED_S = 0.05  # for what comes in by itself, through a socket
 STILL_MS = 50  # of the page's time, for a page without scripts: forms are sent and frames parsed only while it runs
 PAINTED_MS = 4
+PAINTING_S = 0.01
 COMING_MS = 1  # of the page's time, between looks at a document that is still coming
 SETTLE_S = 3.0
 STOP_S = 1.0
@@ -229,9 +230,15 @@ class Tab:
     async def while_running(self, work: Awaitable[T]) -> T:
         """Work for which the browser has to paint: it does so only while the page's time runs."""
         task = asyncio.ensure_future(work)
-        while self._time is not None and not task.done():
-            await self._time.run(PAINTED_MS, past_requests=True)
-        return await task
+        try:
+            while self._time is not None and not task.done():
+                await self._time.run(PAINTED_MS, past_requests=True)
+                # The painter needs time of everybody's, too: asking without a pause would only take it away from it.
+                await asyncio.wait([task], timeout=PAINTING_S)
+            return await task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _state(self) -> dict[str, bool]:
         found = await self._call("rest", None)
