@@ -93,7 +93,6 @@ class ChromiumSession:
         self._tab_came = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
-        self._shooting = asyncio.Lock()  # an onlooker's picture and the episode's own may be asked for at once
         FloodGate(context, self._end_flood)
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
@@ -199,7 +198,7 @@ class ChromiumSession:
             return clean(str(await self._tab.call("text", _TEXT_CHARS)))
 
     async def screenshot(self) -> bytes:
-        async with self._shooting, self._blaming("taking a screenshot"):
+        async with self._process.painting, self._blaming("taking a screenshot"):
             # By the protocol itself: Playwright's own way waits for fonts, and for a frame that does not come while the
             # page's time stands still.
             shot = (await self._tab.protocol()).send("Page.captureScreenshot", _PICTURE)
