@@ -23,11 +23,8 @@ REQUESTED_S = 0.5  # until the request of a navigation that was asked for; some 
 PUSHED_S = 0.05  # for what comes in by itself, through a socket
 STILL_MS = 50  # of the page's time, for a page without scripts: forms are sent and frames parsed only while it runs
 PAINTED_MS = 4
-<<<<<<< HEAD
 PAINT_S = 0.1
-=======
 PAINTING_S = 0.01
->>>>>>> w-watch
 COMING_MS = 1  # of the page's time, between looks at a document that is still coming
 SETTLE_S = 3.0
 STOP_S = 1.0
@@ -251,23 +248,13 @@ class Tab:
         task = asyncio.ensure_future(work)
         try:
             while self._time is not None and not task.done():
-<<<<<<< HEAD
                 await self._time.run(PAINTED_MS)
-            return await task
-        finally:
-            if not task.done():
-                task.cancel()
-            elif not task.cancelled():
-                task.exception()  # it is told, or what came before it is
-=======
-                await self._time.run(PAINTED_MS, past_requests=True)
                 # The painter needs time of everybody's, too: asking without a pause would only take it away from it.
                 await asyncio.wait([task], timeout=PAINTING_S)
             return await task
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
->>>>>>> w-watch
 
     async def _state(self) -> dict[str, bool]:
         found = await self._call("rest", None)
