@@ -1,11 +1,14 @@
 # Every target sets up what it needs: .venv, the pinned packages, a Chromium.
-.PHONY: train test check lint docs setup clean
+.PHONY: train demo test check lint docs setup clean
 
 setup:
 	@bash scripts/setup.sh
 
 train: setup
-	.venv/bin/clickgrad train --config quick --run runs/quick
+	.venv/bin/clickgrad train
+
+demo: setup
+	.venv/bin/clickgrad demo
 
 test: setup
 	.venv/bin/python -m pytest

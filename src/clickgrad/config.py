@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from clickgrad.errors import UserError, warn
+from clickgrad.errors import UserError, did_you_mean, warn
 
 
 class Section(BaseModel):
@@ -20,7 +20,7 @@ class Section(BaseModel):
 class ModelSection(Section):
     path: str = "smollm2"  # a transformers folder, a Hugging Face id, or the embedded smollm2
     device: Literal["auto", "cpu", "cuda"] = "auto"  # auto is the GPU where there is one
-    dtype: Literal["float32", "bfloat16"] = "float32"
+    dtype: Literal["float32", "bfloat16"] = "float32"  # of the weights
     # The type of products: float32 is exact; bfloat16 rounds, int8 rounds more and only what is sampled, on the CPU;
     # auto is what this CPU is fastest with, by measuring. Weights and optimizer stay in model.dtype.
     compute: Literal["float32", "bfloat16", "int8", "auto"] = "float32"
@@ -31,9 +31,9 @@ class ModelSection(Section):
 class EachSection(Section):
     """How many tasks of every template the splits have. All three, or none: then it is the suite's own number."""
 
-    train: int = Field(0, ge=0)
-    test: int = Field(0, ge=0)
-    demo: int = Field(0, ge=0)
+    train: int = Field(0, ge=0)  # of the split train
+    test: int = Field(0, ge=0)  # of the split test
+    demo: int = Field(0, ge=0)  # of the split demo
 
 
 class TasksSection(Section):
@@ -46,27 +46,38 @@ class TasksSection(Section):
 
 
 class AgentSection(Section):
-    reply_format: Literal["plain", "thinking"] = "plain"
-    system: Literal["short", "full"] = "short"
-    rendering: Literal["outline", "html"] = "outline"
-    page_tokens: int = Field(320, ge=16)
-    max_turns: int = Field(8, ge=1)
-    max_new_tokens: int = Field(48, ge=1)
+    reply_format: Literal["plain", "thinking"] = "plain"  # a remark and an action, or thoughts in <think> before it
+    system: Literal["short", "full"] = "short"  # the system prompt: in two lines, or with all actions explained
+    rendering: Literal["outline", "html"] = "outline"  # how a page is told; html is the paper's
+    actions: Literal["paper", "full"] = "paper"  # the paper's fourteen, or all that docs/actions.md lists
+    grammar: Literal["strict", "lenient"] = "lenient"  # lenient reads what can be read in one way only
+    files: str = ""  # a folder, the files of which may be uploaded; only with actions = "full"
+    page_tokens: int = Field(320, ge=16)  # of a page at most; the rest is below, to be scrolled to
+    max_turns: int = Field(8, ge=1)  # of an episode
+    max_new_tokens: int = Field(48, ge=1)  # of a reply
+
+    @model_validator(mode="after")
+    def _has_hands_for_files(self) -> AgentSection:
+        if self.files and self.actions != "full":
+            raise ValueError('agent.files does nothing without agent.actions = "full"')
+        return self
 
 
 class RolloutSection(Section):
-    concurrency: int = Field(16, ge=1)
+    concurrency: int = Field(16, ge=1)  # episodes at once
     browsers: int = Field(1, ge=1)  # that the episodes are spread over; more help only where there are many cores
     site_sessions: int = Field(0, ge=0)  # episodes at once on a site, where its host bears no more; 0 is no limit
-    retries: int = Field(2, ge=0)
-    episode_s: float = Field(600.0, gt=0)
-    reply_s: float = Field(300.0, gt=0)
-    screenshots: bool = False
+    retries: int = Field(2, ge=0)  # of an episode that our machinery lost
+    episode_s: float = Field(600.0, gt=0)  # seconds after which an episode counts as lost
+    reply_s: float = Field(300.0, gt=0)  # seconds after which a reply counts as lost
+    screenshots: bool = False  # of every turn of training rollouts and demonstrations, too
+    settle_s: float = Field(0.6, gt=0)  # of its own time that a page gets after every action
+    real_time: bool = False  # pages live in everybody's time; settle_s is then for how long nothing must change
 
 
 class LoraSection(Section):
     rank: int = Field(16, ge=0)  # 0 trains all parameters
-    alpha: int = Field(32, ge=1)
+    alpha: int = Field(32, ge=1)  # what the adapter adds is scaled by alpha / rank
     layers: int = Field(0, ge=0)  # only the last so many layers have adapters, so learning ends there; 0 means all
 
     @model_validator(mode="after")
@@ -86,32 +97,32 @@ class CloneSection(Section):
     demos: int = Field(0, ge=0)  # how many, drawn at random; 0 means all there are
     # How the experts explain their actions: in short, at length, or through a hosted model, as chat:<model>.
     remarks: str = Field("short", pattern=r"^(short|long|chat:.+)$")
-    epochs: int = Field(1, ge=1)
+    epochs: int = Field(1, ge=1)  # how often every demonstration is learned from
     minutes: float = Field(0.0, ge=0)  # no further step begins after so many, and the rate stays; 0 is no limit
     clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     held_out: float = Field(0.0, ge=0, lt=1)  # share of the demonstrations only to measure the loss on, every epoch
     patience: int = Field(0, ge=0)  # stop after so many epochs without a lower held-out loss; 0 never does
-    lr: float = Field(1e-3, gt=0)
-    warmup: float = Field(0.05, ge=0, le=1)
+    lr: float = Field(1e-3, gt=0)  # learning rate at its peak
+    warmup: float = Field(0.05, ge=0, le=1)  # share of the steps in which the rate rises
     batch: int = Field(16, ge=1)  # turns, filled up with whole demonstrations
-    micro_tokens: int = Field(2048, ge=1)
-    layout: Literal["rows", "comb"] = "comb"
-    save_every: int = Field(10, ge=1)
+    micro_tokens: int = Field(2048, ge=1)  # of one pass of an update; less takes less memory
+    layout: Literal["rows", "comb"] = "comb"  # rows one by one, or combed: what they share is computed once
+    save_every: int = Field(10, ge=1)  # steps between checkpoints
 
 
 class ReinforceSection(Section):
-    algorithm: Literal["m-grpo", "filtered-bc", "awr", "digirl", "webrl"] = "m-grpo"
+    algorithm: Literal["m-grpo", "filtered-bc", "awr", "digirl", "webrl"] = "m-grpo"  # the paper's, or a baseline
     rollouts: str = ""  # a run or a file of trajectories, to learn from in one pass without playing; not for m-grpo
     batch: int = Field(0, ge=0)  # turns of an optimizer step, not for m-grpo; 0 is all that a phase teaches
-    steps: int = Field(10, ge=1)
+    steps: int = Field(10, ge=1)  # of the optimizer; of a baseline, phases
     groups: int = Field(4, ge=1)  # tasks a step
     group_size: int = Field(8, ge=1)  # episodes of a task in a step; at least 2 for m-grpo
     max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members have the same reward
-    lr: float = Field(1e-4, gt=0)
-    clip: float = Field(0.2, gt=0)
+    lr: float = Field(1e-4, gt=0)  # learning rate
+    clip: float = Field(0.2, gt=0)  # how far a token's probability may move in an update
     clip_high: float = Field(0.0, ge=0)  # the clip's upper side, where it is another one; 0 is the same
-    kl_beta: float = Field(0.001, ge=0)
-    normalizer: Literal["paper", "constant", "token"] = "paper"
+    kl_beta: float = Field(0.001, ge=0)  # weight of the KL to the start policy; 0 leaves it out
+    normalizer: Literal["paper", "constant", "token"] = "paper"  # by turns, a constant, or each token alike
     divisor: Literal["std", "none", "mean"] = "std"  # of advantages: the group's spread, nothing, its mean reward
     average_over: Literal["mixed", "asked"] = "mixed"  # a step's loss: groups with contrast, or all it asked for
     warmup: int = Field(0, ge=0)  # steps over which the rate rises to lr
@@ -131,7 +142,7 @@ class ReinforceSection(Section):
     replay_age: int = Field(10, ge=1)  # steps after which a success is no longer replayed
     ratio_bound: float = Field(0.0, ge=0)  # turns whose mean ratio is outside [1/bound, bound] are left out; 0 is off
     probe_every: int = Field(0, ge=0)  # steps between two looks at the same training tasks, set aside; 0 never looks
-    probe_tasks: int = Field(24, ge=1)
+    probe_tasks: int = Field(24, ge=1)  # how many of them
     minutes: float = Field(0.0, ge=0)  # no further step begins after so many; 0 is no limit
     episodes: int = Field(0, ge=0)  # no further step begins after so many; 0 is no limit
     clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
@@ -139,11 +150,11 @@ class ReinforceSection(Section):
     updates: int = Field(1, ge=1)  # over what a step teaches; from the second on m-grpo's clip may act
     # Corrects for a sampler unlike the trainer, truncated here; 0 is off, unless model.compute rounds: then it is 2.
     importance_cap: float = Field(0.0, ge=0)
-    temperature: float = Field(1.0, gt=0)
+    temperature: float = Field(1.0, gt=0)  # of sampling
     shuffle_rewards: bool = False  # a control: the rewards of a group are shuffled, so nothing is learned
-    micro_tokens: int = Field(2048, ge=1)
-    layout: Literal["rows", "comb"] = "comb"
-    save_every: int = Field(1, ge=1)
+    micro_tokens: int = Field(2048, ge=1)  # of one pass of an update; less takes less memory
+    layout: Literal["rows", "comb"] = "comb"  # rows one by one, or combed: what they share is computed once
+    save_every: int = Field(1, ge=1)  # steps between checkpoints
     keep: int = Field(2, ge=1)  # checkpoints: the last so many, and the one with the best success
     engine: str = "torch"  # who samples: torch, or vllm
     servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
@@ -167,28 +178,28 @@ class FilteredBcSection(Section):
 
 
 class AwrSection(Section):
-    window: int = Field(8, ge=1)
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
     beta: float = Field(0.5, gt=0)  # weights are exp(A / beta), A standardised
-    discount: float = Field(0.9, gt=0, le=1)
-    max_weight: float = Field(20.0, gt=0)
+    discount: float = Field(0.9, gt=0, le=1)  # of what a turn leads to, for every turn after it
+    max_weight: float = Field(20.0, gt=0)  # of a turn at most
 
 
 class DigirlSection(Section):
-    window: int = Field(20, ge=1)
+    window: int = Field(20, ge=1)  # steps whose episodes are learned from, the one under way included
     form: Literal["paper", "code"] = "paper"  # of the advantage, where the two differ
-    discount: float = Field(0.5, gt=0, le=1)
+    discount: float = Field(0.5, gt=0, le=1)  # of what a turn leads to, for every turn after it
     top_share: float = Field(0.1, gt=0, le=1)  # of the pool's trajectories: the most surprising successes
     turns: int = Field(256, ge=1)  # drawn a phase
 
 
 class WebrlSection(Section):
-    window: int = Field(8, ge=1)
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
     form: Literal["paper", "code"] = "code"  # squared error; or likelihood that fades
     beta: float = Field(1.0, gt=0)  # how soon an update ends: the larger, the nearer to the phase before
     mix: float = Field(0.5, ge=0, le=1)  # paper: of the change of the value against what is left to the outcome
-    discount: float = Field(0.9, gt=0, le=1)  # code
+    discount: float = Field(0.9, gt=0, le=1)  # code: of what a turn leads to, for every turn after it
     min_chance: float = Field(0.05, ge=0, le=1)  # predicted success of tasks that are played
-    max_chance: float = Field(0.75, ge=0, le=1)
+    max_chance: float = Field(0.75, ge=0, le=1)  # the same, at most
     replay: float = Field(2.0, ge=0)  # turns of earlier successes for each new one, at most
     min_likelihood: float = Field(0.5, ge=0, le=1)  # of a replayed turn: its mean token probability is above this
     max_likelihood: float = Field(0.95, gt=0, le=1)  # ... and at most this
@@ -197,10 +208,12 @@ class WebrlSection(Section):
 
 
 class EvaluateSection(Section):
-    split: Literal["train", "test", "demo", "all"] = "test"
-    attempts: int = Field(1, ge=1)
+    split: Literal["train", "test", "demo", "all"] = "test"  # which tasks
+    attempts: int = Field(1, ge=1)  # episodes of each task
     limit: int = Field(0, ge=0)  # evaluate only the first so many tasks; 0 means all
     temperature: float = Field(0.0, ge=0)  # 0 is greedy
+    pictures: bool = True  # of every turn, about 45 kB each, for the viewer, the report and `clickgrad film`
+    pictures_mb: int = Field(200, ge=0)  # of a run at most, later turns have none; 0 is no bound
 
 
 class TrainSection(Section):
@@ -217,16 +230,16 @@ class ChatSection(Section):
     concurrency: int = Field(8, ge=1)  # requests at once
     requests_per_minute: int = Field(0, ge=0)  # 0 is no limit
     timeout_s: float = Field(120.0, gt=0)  # of one request; rollout.reply_s bounds all tries together
-    tries: int = Field(6, ge=1)
+    tries: int = Field(6, ge=1)  # of a request
     input_price: float = Field(0.0, ge=0)  # per million tokens, to print what it cost
-    output_price: float = Field(0.0, ge=0)
+    output_price: float = Field(0.0, ge=0)  # per million tokens
 
 
 class JudgeSection(Section):
     """Who is asked where a check of WebArena takes a reader. Only in evaluations: no reward ever depends on it."""
 
     url: str = ""  # of any OpenAI-compatible endpoint, up to /chat/completions; empty: nobody is asked
-    model: str = ""
+    model: str = ""  # its name at that endpoint
     key_variable: str = "OPENAI_API_KEY"  # the variable of the environment that holds the key
     timeout_s: float = Field(60.0, gt=0)  # of one request
 
@@ -245,7 +258,8 @@ class ForksSection(Section):
     """The arms of a study of what resettable worlds add to learning."""
 
     minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
-    seeds: list[int] = [0, 1, 2]
+    seeds: list[int] = [0, 1, 2]  # a run for each
+    # Which are compared.
     arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
         "cloning",
         "paper",
@@ -263,7 +277,8 @@ class BaselinesSection(Section):
     minutes: float = Field(20.0, ge=0)  # of training that each arm gets, after the same clone; 0 leaves that table out
     episodes: int = Field(480, ge=0)  # that each arm plays, in a table of its own; 0 leaves it out
     rollouts: int = Field(480, ge=1)  # of the clone, that the offline arms learn from
-    seeds: list[int] = [0, 1, 2]
+    seeds: list[int] = [0, 1, 2]  # a run for each
+    # Which are compared.
     arms: list[
         Literal[
             "cloning",
@@ -296,12 +311,12 @@ class ClusterSection(Section):
     workers: int = Field(0, ge=0)  # browser workers; 0 is as many as the cluster's cores carry, as nodes come and go
     worker_cpus: float = Field(1.0, gt=0)  # that Ray sets aside for one
     worker_episodes: int = Field(4, ge=1)  # at once in one worker; rollout.concurrency bounds all together
-    engines: int = Field(1, ge=1)
-    engine_cpus: float = Field(1.0, ge=0)
-    engine_gpus: float = Field(0.0, ge=0)
+    engines: int = Field(1, ge=1)  # that sample
+    engine_cpus: float = Field(1.0, ge=0)  # that Ray sets aside for an engine
+    engine_gpus: float = Field(0.0, ge=0)  # that Ray sets aside for an engine
     learners: int = Field(1, ge=1)  # processes that share the weights of the policy in training
-    learner_cpus: float = Field(1.0, ge=0)
-    learner_gpus: float = Field(0.0, ge=0)
+    learner_cpus: float = Field(1.0, ge=0)  # for each
+    learner_gpus: float = Field(0.0, ge=0)  # for each
     start_s: float = Field(300.0, gt=0)  # to wait for room, and for a worker when none is there
     update_s: float = Field(3600.0, gt=0)  # after which the learner counts as hung
     restarts: int = Field(3, ge=0)  # of the learner, after a loss
@@ -315,7 +330,7 @@ class LogSection(Section):
 
 
 class Config(Section):
-    seed: int = 0
+    seed: int = 0  # of the drawing of tasks, the order of demonstrations, sampling and adapters
     model: ModelSection = ModelSection()
     tasks: TasksSection = TasksSection()
     agent: AgentSection = AgentSection()
@@ -360,6 +375,8 @@ READ_BY = {
     "replay": frozenset({"tasks", "agent", "rollout"}),
     "run": frozenset({"seed", "model", "agent", "rollout", "chat"}),
 }
+READ_BY["film"] = READ_BY["replay"]
+READ_BY["watch"] = READ_BY["record"] = READ_BY["demo"] = _EPISODES | {"model", "chat"}
 READ_BY["clone"] = READ_BY["demos"] | _LEARNING
 READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}
 READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"thinking"}
@@ -401,7 +418,8 @@ def load_config(source: str | None, settings: Sequence[str], command: str, defau
         where = ".".join(str(part) for part in first["loc"])
         origin = f"{source}: " if source else ""
         if first["type"] == "extra_forbidden":
-            raise UserError(f"{origin}unknown option {where}: {_known(first['loc'])}") from None
+            near = did_you_mean(where, _all_options())
+            raise UserError(f"{origin}unknown option {where}{near}: {_known(first['loc'])}") from None
         raise UserError(f"{origin}option {where}: {first['msg'].lower()}, not {first['input']!r}") from None
     if source or not default:
         return config
@@ -461,7 +479,10 @@ def _read(source: str) -> dict[str, Any]:
             text = Path(source).read_text()
         except OSError as error:
             known = ", ".join(presets())
-            raise UserError(f"config {source}: {error.strerror}; give a TOML file or a preset ({known})") from None
+            near = did_you_mean(source, presets())
+            raise UserError(
+                f"config {source}{near}: {error.strerror}; give a TOML file or a preset ({known})"
+            ) from None
         except UnicodeDecodeError:
             raise UserError(f"config {source} is not a text file; give a TOML file") from None
     try:
@@ -493,6 +514,17 @@ def _value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _all_options(section: type[BaseModel] = Config, prefix: str = "") -> list[str]:
+    names = []
+    for name, field in section.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            names += _all_options(inner, f"{prefix}{name}.")
+        else:
+            names.append(f"{prefix}{name}")
+    return names
 
 
 def _known(where: tuple[int | str, ...]) -> str:

@@ -14,7 +14,7 @@ TokenLimit               the prompt no longer fits the model's context: ends the
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -77,3 +77,11 @@ def boundary(kind: type[InfraError], doing: str) -> Iterator[None]:
 def warn(text: str) -> None:
     """A line for the person who started it, where errors go too: what a program reads stays clean."""
     print(f"clickgrad: {text}", file=sys.stderr, flush=True)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """` (did you mean 'steps'?)` where something known looks like it; else nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), 1, 0.6)
+    return f" (did you mean {near[0]!r}?)" if near else ""

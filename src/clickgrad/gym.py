@@ -28,7 +28,8 @@ except ModuleNotFoundError as missing:
     raise ImportError("clickgrad.gym needs Gymnasium: pip install 'clickgrad[gym]'") from missing
 from gymnasium import spaces
 
-from clickgrad.agent.grammar import ReplyFormat, parse
+from clickgrad.agent.grammar import ReplyFormat
+from clickgrad.agent.lenient import Grammar
 from clickgrad.agent.prompt import page_lines
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
@@ -166,12 +167,14 @@ class _Episode:
         self._turns_left = max_turns
         self._stack = AsyncExitStack()
         self._visit: Visit | None = None
+        self._seen: Observation | None = None
 
     async def begin(self, venue: Venue) -> Observation:
         try:
             self._visit = await self._stack.enter_async_context(venue.open(self._task))
             self._task = self._visit.task or self._task
-            return await self._visit.session.observe()
+            self._seen = await self._visit.session.observe()
+            return self._seen
         except BaseException:
             await self.end()
             raise
@@ -179,11 +182,12 @@ class _Episode:
     async def step(self, reply: str) -> tuple[Observation, float, bool, bool]:
         """The page it led to, the reward, and whether that was the end: by the agent or the page, by the turn limit."""
         assert self._visit
-        action = parse(reply, self._reply_format)
+        seen = self._seen.elements if self._seen else ()
+        action, read_as = Grammar(self._reply_format).read(reply, seen)
         if not isinstance(action, Exit | Unparsable):
             await self._visit.session.perform(action)
         self._turns_left -= 1
-        page = with_notice_of(action, await self._visit.session.observe())
+        self._seen = page = with_notice_of(action, await self._visit.session.observe(), read_as=read_as)
         terminated = isinstance(action, Exit) or self._visit.over()
         truncated = not terminated and self._turns_left == 0
         answer = action.message if isinstance(action, Exit) else None

@@ -46,6 +46,9 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "log.tensorboard",
     "log.wandb",
     "rollout.site_sessions",
+    "rollout.screenshots",
+    "evaluate.pictures",
+    "evaluate.pictures_mb",
     "clone.micro_tokens",  # a run that ran out of memory goes on in smaller pieces
     "reinforce.micro_tokens",
     "learner.recompute",

@@ -18,6 +18,8 @@ MADE_BY = "clickgrad.toml"  # in an exported model: the options of the run that 
 REPORT_JSON = "report.json"
 REPORT_PAGE = "report.html"
 SCREENSHOTS = "screenshots"
+LIVE = "live"  # what running episodes have come to, while somebody watches
+WANTED = "wanted"  # in there: touched by whoever watches
 TIMES = "times.jsonl"  # how long the parts took
 SPENDING = "spending.jsonl"  # on hosted models
 LOSSES = "cluster.jsonl"  # what a cluster lost
@@ -33,6 +35,11 @@ def step_trajectories(run: Path, step: int) -> Path:
 
 def probe_trajectories(run: Path, step: int) -> Path:
     return run / TRAJECTORIES / f"probe-{step:04d}.jsonl.zst"
+
+
+def picture_name(turn: str) -> str:
+    """Of the picture of a turn, by its episode and number: `step-0003/task-00012/member-5/try-0-07`."""
+    return turn.replace("/", "-") + ".jpg"
 
 
 def model_of(name: str) -> str:

@@ -260,6 +260,51 @@ class GoForward:
     pass
 
 
+# The rest is of `agent.actions = "full"`: what people do besides.
+
+
+@dataclass(frozen=True, slots=True)
+class PressKey:
+    keys: str  # "Escape", "Control+A"
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleClick:
+    element: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drag:
+    element: int
+    to: int  # the element it is dropped on
+
+
+@dataclass(frozen=True, slots=True)
+class Scroll:
+    """Of the pane that the element is or is in."""
+
+    element: int
+    direction: str  # up, down, left, right
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    element: int
+    file: str  # its name in the folder of files that may be given
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDialog:
+    accept: bool
+    text: str = ""  # for a dialog that asks for one
+
+
+@dataclass(frozen=True, slots=True)
+class Deselect:
+    element: int
+    option: str
+
+
 @dataclass(frozen=True, slots=True)
 class Exit:
     message: str
@@ -286,6 +331,13 @@ PageAction = (
     | Wait
     | GoBackward
     | GoForward
+    | PressKey
+    | DoubleClick
+    | Drag
+    | Scroll
+    | Upload
+    | AnswerDialog
+    | Deselect
 )
 Action = PageAction | Exit
 
@@ -347,6 +399,7 @@ class Turn:
     screenshot: str | None = None  # file name inside the run folder
     paged: bool = False  # the action only moved on through the page's lines; the browser was left alone
     world: str = ""  # hash of what the world had become when the page was looked at; "" where nobody can tell
+    read_as: str = ""  # how a reply that kept to the grammar only in sense was read; "" for one that kept to it
 
 
 class End(StrEnum):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from npm_cache import CACHE
+from zoo import PAGES as ZOO
 
 from clickgrad.browser import Browser, FakeBrowser, FakeElement, FakePage, find_chromium
 
@@ -140,3 +142,28 @@ def fake() -> FakeBrowser:
 @pytest.fixture
 def fake_html() -> FakeBrowser:
     return FakeBrowser(FAKE_SITE, "html")
+
+
+class _ZooHandler(SimpleHTTPRequestHandler):
+    """Pages by their names, libraries of npm below /npm/."""
+
+    def translate_path(self, path: str) -> str:
+        place = urlsplit(path).path
+        if place.startswith("/npm/"):
+            return str(CACHE / place.removeprefix("/npm/"))
+        return str(ZOO / f"{place.strip('/')}.html")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def zoo_hosts() -> Iterator[dict[str, str]]:
+    if find_chromium() is None:
+        pytest.skip("no Chromium on this machine")
+    with _Server(("127.0.0.1", 0), _ZooHandler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield {"zoo.localhost": f"127.0.0.1:{server.server_address[1]}"}
+        server.shutdown()
+        thread.join()

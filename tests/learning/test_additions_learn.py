@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 from shops import TASKS, demonstrations, train
 
+from clickgrad.config import load_config
 from clickgrad.learn import checkpoint
+from clickgrad.recipes.clone import clone
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_layout import CHECKPOINTS, TRAJECTORIES, probe_trajectories
 from clickgrad.types import UrlCheck
@@ -120,3 +123,25 @@ def test_the_probe_is_greedy_on_the_same_tasks_and_ends_a_run_that_is_worse_than
     assert last is not None
     assert checkpoint.read_progress(last).ended == "worse"
     assert checkpoint.best(proud / CHECKPOINTS) == proud / CHECKPOINTS / "step-0000"
+
+
+@pytest.mark.timeout(300)
+def test_cloning_goes_on_for_its_minutes_and_what_is_best_on_held_out_demonstrations_comes_out(
+    start: Path, tmp_path: Path
+) -> None:
+    demos = tmp_path / "demos.jsonl.zst"
+    TrajectoryFile(demos).extend(demonstrations(start))
+    settings = [f"model.path={start}", "model.device=cpu", "lora.rank=4", "clone.held_out=0.5", "clone.epochs=1000"]
+    config = load_config(None, [*settings, "clone.minutes=0.02", "clone.lr=1e-2"], "clone")
+    for _ in range(2):
+        model = asyncio.run(clone(config, tmp_path / "clone", demos))
+    assert (model / "model.safetensors").is_file()
+    last, best = (look(tmp_path / "clone" / CHECKPOINTS) for look in (checkpoint.latest, checkpoint.best))
+    assert last is not None
+    assert best is not None
+    progress = checkpoint.read_progress(last)
+    assert progress.spent_s >= 1.2
+    assert 0 < progress.step < 1000, "the second call found it done"
+    assert min(progress.held_out) == progress.held_out[checkpoint.step_of(best)], (
+        "an epoch here is a step; 0 is the start"
+    )

@@ -19,9 +19,9 @@ ROOTS = {
     command.name: (module.__name__, name) for module in MODULES for name, command in declared(module).items()
 }  # functions of the command line
 # The rooms that see a configuration.
-ROOMS = tuple(f"clickgrad.{room}" for room in ("recipes", "backends", "tools", "studies", "planning"))
-# Reached by name, but never at work: rollout workers open a judge in evaluations alone.
-NOT_CALLED = {"reinforce": {"judge"}}
+ROOMS = tuple(f"clickgrad.{room}" for room in ("recipes", "backends", "tools", "live", "studies", "planning"))
+# Reached by name, but never at work: rollout workers open a judge and take pictures in evaluations alone.
+NOT_CALLED = {"reinforce": {"judge", "evaluate"}}
 
 Place = tuple[str, str]  # module and name of a function or class, or of a method as Class.method
 

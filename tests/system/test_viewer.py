@@ -323,7 +323,9 @@ def test_the_report_stands_alone(viewer: Viewer, page: Page) -> None:
     page.goto(f"{viewer.url}/report?run=after")
     assert page.inner_text("h1") == "after"
     assert page.locator("svg.headline .interval").count() == 1
-    assert page.locator("script, link, img").count() == 0
+    assert page.locator("script, link, img:not([src^='data:image/'])").count() == 0
+    assert page.locator(".strip img").count() == 1  # the picture of a typical failure, with what was used ringed
+    assert page.locator(".strip .screen i").count() == 1
     page.goto(f"{viewer.url}/report?run=train")
     assert page.locator("svg .mixed").count() >= 1
     assert "were not found in the success curve" in page.inner_text("body")

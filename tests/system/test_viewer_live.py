@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from subprocess import Popen
 from typing import TYPE_CHECKING
 
 import pytest
-from commands import reinforce_coin, start
+from coin_training import train
 from looking import serving, watched_page
 
 if TYPE_CHECKING:
@@ -17,20 +16,6 @@ PATIENCE_MS = 90_000
 DOTS = "document.querySelectorAll('figure[data-metric=success] circle').length"
 TOLD = r"Number(/(\d+) step/.exec(document.querySelector('[data-run=coin]').innerText)?.[1])"
 SHOWN = "Number((document.querySelector('#count')?.textContent ?? '0').split(' ')[0].replace(',', ''))"
-
-
-def train(coin: Path, runs: Path) -> Popen[str]:
-    """Many more steps than are looked at: it is ended when enough was seen."""
-    words = reinforce_coin(
-        coin,
-        runs / "coin",
-        rollout__screenshots="true",
-        lora__rank=4,
-        reinforce__steps=500,
-        reinforce__groups=2,
-        reinforce__group_size=4,
-    )
-    return start(words, runs)
 
 
 @pytest.mark.timeout(240)

@@ -15,14 +15,20 @@ from typing import Literal
 
 from clickgrad.types import (
     Action,
+    AnswerDialog,
     Click,
+    Deselect,
+    DoubleClick,
+    Drag,
     Exit,
     GoBackward,
     GoForward,
     Hover,
     PageAction,
     PressEnter,
+    PressKey,
     RightClick,
+    Scroll,
     ScrollDown,
     ScrollUp,
     Search,
@@ -30,10 +36,12 @@ from clickgrad.types import (
     SwitchTab,
     Type,
     Unparsable,
+    Upload,
     Wait,
 )
 
 ReplyFormat = Literal["plain", "thinking"]
+ActionSet = Literal["paper", "full"]
 
 OPEN, CLOSE = "<answer>", "</answer>"
 FUNCTIONS = "do|exit|go_backward|go_forward"
@@ -42,15 +50,39 @@ CALL_START = re.compile(rf"\b(?:{FUNCTIONS})\s*\(")
 ARGUMENT = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d+)\s*(,|$)""", re.DOTALL)
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
-ON_ELEMENT: dict[str, type[Click | RightClick | Hover]] = {"Click": Click, "Right Click": RightClick, "Hover": Hover}
-WITH_TEXT: dict[str, type[Type | Search | Select]] = {"Type": Type, "Search": Search, "Select Dropdown Option": Select}
+ON_ELEMENT: dict[str, type[Click | RightClick | Hover | DoubleClick]] = {
+    "Click": Click,
+    "Right Click": RightClick,
+    "Hover": Hover,
+    "Double Click": DoubleClick,
+}
+WITH_TEXT: dict[str, type[Type | Search | Select | Upload | Deselect]] = {
+    "Type": Type,
+    "Search": Search,
+    "Select Dropdown Option": Select,
+    "Upload": Upload,
+    "Deselect": Deselect,
+}
 BARE: dict[str, type[ScrollUp | ScrollDown | PressEnter | Wait]] = {
     "Scroll Up": ScrollUp,
     "Scroll Down": ScrollDown,
     "Press Enter": PressEnter,
     "Wait": Wait,
 }
-VERBS = (*ON_ELEMENT, *WITH_TEXT, *BARE, "Switch Tab")
+DIRECTIONS = ("up", "down", "left", "right")
+PAPER_VERBS = ("Click", "Right Click", "Hover", "Type", "Search", "Select Dropdown Option", *BARE, "Switch Tab")
+FULL_VERBS = (
+    *PAPER_VERBS,
+    "Press Key",
+    "Double Click",
+    "Drag",
+    "Scroll",
+    "Upload",
+    "Deselect",
+    "Accept Dialog",
+    "Dismiss Dialog",
+)
+VERBS: dict[ActionSet, tuple[str, ...]] = {"paper": PAPER_VERBS, "full": FULL_VERBS}
 NAMES: dict[type, str] = {kind: name for name, kind in {**ON_ELEMENT, **WITH_TEXT, **BARE}.items()}
 
 
@@ -60,7 +92,7 @@ def find_call(text: str) -> int | None:
     return found.start() if found else None
 
 
-def parse(reply: str, reply_format: ReplyFormat) -> Action | Unparsable:
+def parse(reply: str, reply_format: ReplyFormat, actions: ActionSet = "paper") -> Action | Unparsable:
     """The one action of a reply, or why there is none. Total: no input raises."""
     if not reply.strip():
         return Unparsable('the reply is empty; expected one action such as do(action="Click", element="3")')
@@ -76,9 +108,14 @@ def parse(reply: str, reply_format: ReplyFormat) -> Action | Unparsable:
     arguments = _arguments(call[2])
     if isinstance(arguments, Unparsable):
         return arguments
-    match call[1]:
+    return meant(call[1], arguments, actions)
+
+
+def meant(function: str, arguments: dict[str, str], actions: ActionSet) -> Action | Unparsable:
+    """What a call means, its arguments read."""
+    match function:
         case "do":
-            return _do(arguments)
+            return _do(arguments, actions)
         case "exit":
             return Exit(arguments.get("message", ""))
         case "go_backward":
@@ -116,15 +153,20 @@ def _unescape(escape: re.Match[str]) -> str:
     return "\n" if escape[1] == "n" else escape[1]
 
 
-def _do(arguments: dict[str, str]) -> PageAction | Unparsable:
+def _do(arguments: dict[str, str], actions: ActionSet) -> PageAction | Unparsable:
     verb = arguments.get("action", "")
+    if verb not in VERBS[actions]:
+        return Unparsable(f"unknown action {verb[:40]!r}; known are {', '.join(VERBS[actions])}")
     if verb in BARE:
         return BARE[verb]()
     if verb == "Switch Tab":
         tab = _number(arguments.get("argument", ""))
         return SwitchTab(tab) if tab is not None else Unparsable('Switch Tab needs argument="<number of the tab>"')
-    if verb not in VERBS:
-        return Unparsable(f"unknown action {verb[:40]!r}; known are {', '.join(VERBS)}")
+    if verb in ("Accept Dialog", "Dismiss Dialog"):
+        return AnswerDialog(verb == "Accept Dialog", arguments.get("argument", ""))
+    if verb == "Press Key":
+        keys = arguments.get("argument", "")
+        return PressKey(keys) if keys else Unparsable('Press Key needs argument="<keys>", as Escape or Control+A')
     element = _number(arguments.get("element", ""))
     if element is None:
         return Unparsable(f'{verb} needs element="<id>"')
@@ -132,6 +174,14 @@ def _do(arguments: dict[str, str]) -> PageAction | Unparsable:
         return ON_ELEMENT[verb](element)
     if "argument" not in arguments:
         return Unparsable(f'{verb} needs argument="..."')
+    if verb == "Drag":
+        to = _number(arguments["argument"])
+        return Drag(element, to) if to is not None else Unparsable('Drag needs argument="<id of where to drop it>"')
+    if verb == "Scroll":
+        way = arguments["argument"]
+        return (
+            Scroll(element, way) if way in DIRECTIONS else Unparsable("Scroll needs argument up, down, left or right")
+        )
     return WITH_TEXT[verb](element, arguments["argument"])
 
 
@@ -141,13 +191,13 @@ def _number(text: str) -> int | None:
 
 def render(action: Action, remark: str, reply_format: ReplyFormat) -> str:
     """The reply an expert would write. `parse(render(action, ...)) == action`."""
-    call = _call(action)
+    call = call_of(action)
     if reply_format == "thinking":
         return f"<think> {remark} </think>\n<answer> {call} </answer>"
     return "\n".join([f"# {line}" for line in remark.splitlines()] + [call])
 
 
-def _call(action: Action) -> str:
+def call_of(action: Action) -> str:
     match action:
         case Exit(message):
             return f"exit(message={_quote(message)})"
@@ -157,9 +207,24 @@ def _call(action: Action) -> str:
             return "go_forward()"
         case SwitchTab(tab):
             return f'do(action="Switch Tab", argument="{tab}")'
-        case Click(element) | RightClick(element) | Hover(element):
+        case PressKey(keys):
+            return f'do(action="Press Key", argument={_quote(keys)})'
+        case AnswerDialog(accept, text):
+            argument = f", argument={_quote(text)}" if text else ""
+            return f'do(action="{"Accept" if accept else "Dismiss"} Dialog"{argument})'
+        case Drag(element, to):
+            return f'do(action="Drag", argument="{to}", element="{element}")'
+        case Scroll(element, direction):
+            return f'do(action="Scroll", argument="{direction}", element="{element}")'
+        case Click(element) | RightClick(element) | Hover(element) | DoubleClick(element):
             return f'do(action="{NAMES[type(action)]}", element="{element}")'
-        case Type(element, text) | Search(element, text) | Select(element, text):
+        case (
+            Type(element, text)
+            | Search(element, text)
+            | Select(element, text)
+            | Upload(element, text)
+            | Deselect(element, text)
+        ):
             return f'do(action="{NAMES[type(action)]}", argument={_quote(text)}, element="{element}")'
         case _:
             return f'do(action="{NAMES[type(action)]}")'

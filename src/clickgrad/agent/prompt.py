@@ -14,14 +14,15 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
-from clickgrad.agent.grammar import VERBS, ReplyFormat, render
+from clickgrad.agent.grammar import ActionSet, ReplyFormat, render
+from clickgrad.agent.lenient import Grammar
 from clickgrad.errors import UserError
-from clickgrad.types import Click, Completion, Finish, Message, Observation, Prompt, Task
+from clickgrad.types import Click, Completion, Exit, Finish, Message, Observation, Prompt, Search, Task
 
 PLACEHOLDER = "** Simplified html **"
 # As a rendering says it of what is beyond the viewport: one mark to learn for each direction.
@@ -35,18 +36,63 @@ FORMATS = {
     "plain": "A line that starts with # is a remark; then the action.",
     "thinking": "Reply with <think> your thoughts </think> and then <answer> ONE ACTION </answer>.",
 }
-FULL = """You are an agent that completes tasks on web sites. Every turn shows you the current page as simplified \
-text, in which everything you can act on carries a number. Earlier pages are dropped; only your own replies are kept, \
-so write down what you will need later.
-Take exactly one action a turn:
-do(action="<verb>", argument="<text>", element="<number>") where <verb> is one of {verbs}. Type, Search and Select \
-Dropdown Option need both argument and element; Click, Right Click and Hover need element; Switch Tab takes the tab's \
-number as argument.
-go_backward() and go_forward() move through the history.
-exit(message="<answer>") ends the task; give the answer the task asks for, or "N/A" if it cannot be done.
-{format}"""
+FULL = """You complete a task on web sites. Every turn shows you the page as lines of text. Whatever can be used has a \
+number in brackets: in "link Blue Mug [3]" the number is 3. Reply with exactly ONE action; the next page comes after it.
+
+Actions:
+{actions}
+Always give the number as element, never the name. Click links and buttons; Type replaces what a field holds. Numbers \
+change from page to page: use those of the newest page. Earlier pages are dropped and only your replies are kept, so \
+write down what you will need later. When the task is done, or its question answered, end it with exit.
+
+Replies look like this:
+{examples}"""
 SHORT = """Do the task on the web site, one action a turn: do(action="Click", element="3"), \
 do(action="Type", argument="text", element="3"), exit(message="answer"). {format}"""
+# Every action as it is written, and what it does; docs/actions.md says more, and a test holds it against this.
+PAPER_ACTIONS = {
+    'do(action="Click", element="3")': "click the link, button or box with the number 3",
+    'do(action="Type", argument="blue mug", element="5")': "write into field 5",
+    'do(action="Search", argument="blue mug", element="5")': "write into field 5 and press Enter",
+    'do(action="Select Dropdown Option", argument="Price", element="7")': "choose the option Price of select 7",
+    'do(action="Hover", element="3")': "move the mouse over 3, only to open what appears under it",
+    'do(action="Right Click", element="3")': "click 3 with the right button",
+    'do(action="Press Enter")': "press Enter",
+    'do(action="Scroll Down")': "see what is below",
+    'do(action="Scroll Up")': "see what is above",
+    'do(action="Switch Tab", argument="1")': "go to tab 1",
+    'do(action="Wait")': "wait for the page",
+    "go_backward()": "back to the page before",
+    "go_forward()": "forward again",
+    'exit(message="$12.50")': 'end the task with the answer, "done" if it asks for none, "N/A" if it cannot be done',
+}
+FULL_ACTIONS = {
+    'do(action="Press Key", argument="Control+A")': "press a key, with Control, Shift, Alt or Meta if needed",
+    'do(action="Double Click", element="3")': "click 3 twice",
+    'do(action="Drag", argument="8", element="3")': "drag 3 and drop it on 8",
+    'do(action="Scroll", argument="right", element="3")': "scroll the pane that holds 3 up, down, left or right",
+    'do(action="Upload", argument="photo.png", element="3")': "give the file photo.png to 3",
+    'do(action="Deselect", argument="Red", element="7")': "take the option Red of select 7 back",
+    'do(action="Accept Dialog", argument="my text")': "answer OK to a dialog, with a text if it asks for one",
+    'do(action="Dismiss Dialog")': "answer Cancel to a dialog",
+}
+_SHOWN = (
+    ("the cart is one click away: link Cart [2]", Click(2)),
+    ("I look for the mug with textbox Search [1]", Search(1, "blue mug")),
+    ("the page says that it costs $12.50, which is what was asked", Exit("$12.50")),
+)
+
+
+def action_table(actions: ActionSet) -> dict[str, str]:
+    return PAPER_ACTIONS | (FULL_ACTIONS if actions == "full" else {})
+
+
+def system_prompt(system: SystemPrompt, reply_format: ReplyFormat, actions: ActionSet) -> str:
+    if system == "short":
+        return SHORT.format(format=FORMATS[reply_format])
+    listed = "\n".join(f"{call}   {meaning}" for call, meaning in action_table(actions).items())
+    examples = "\n\n".join(render(action, remark, reply_format) for remark, action in _SHOWN)
+    return FULL.format(actions=listed, examples=examples)
 
 
 class Tokenizer(Protocol):
@@ -113,10 +159,11 @@ class PromptBuilder:
         reply_format: ReplyFormat = "thinking",
         system: SystemPrompt = "full",
         page_tokens: int = 4096,
+        grammar: Grammar | None = None,
     ) -> None:
-        wording = FULL if system == "full" else SHORT
+        self.grammar = replace(grammar or Grammar(), reply_format=reply_format)
         self.reply_format: ReplyFormat = reply_format
-        self._system = wording.format(verbs=", ".join(VERBS), format=FORMATS[reply_format])
+        self._system = system_prompt(system, reply_format, self.grammar.actions)
         self._tokenizer = tokenizer
         self._encode = lru_cache(SEGMENTS_KEPT)(tokenizer.encode) if tokenizer else None
         self._page_tokens = page_tokens

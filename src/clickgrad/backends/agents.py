@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
+from clickgrad.agent.lenient import Grammar
 from clickgrad.agent.prompt import PromptBuilder, Tokenizer
 from clickgrad.config import AgentSection, Config
 from clickgrad.errors import warn
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.spec import PolicySpec, TorchModel
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.run_layout import CONFIG, MADE_BY, MODEL, SCREENSHOTS
+from clickgrad.run_layout import CONFIG, MADE_BY, MODEL, SCREENSHOTS, picture_name
+
+PICTURES_MB = 200  # of a folder that nobody set a bound for
 
 
 def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
     agent = config.agent
-    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens)
+    grammar = Grammar(agent.reply_format, agent.actions, agent.grammar)
+    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens, grammar)
 
 
 def make_agent(config: Config, policy: Policy, builder: PromptBuilder, temperature: float, run: Path) -> Agent:
@@ -31,17 +35,36 @@ def make_agent(config: Config, policy: Policy, builder: PromptBuilder, temperatu
     return Agent(policy, builder, limits, Screenshots(run / SCREENSHOTS) if config.rollout.screenshots else None)
 
 
-@dataclass(frozen=True, slots=True)
+def pictured(config: Config, agent: Agent, run: Path) -> Agent:
+    """An evaluation's agent: with a picture of every turn, for people who look at it later."""
+    options = config.evaluate
+    if agent.save_screenshot or not options.pictures:
+        return agent
+    return replace(agent, save_screenshot=Screenshots(run / SCREENSHOTS, options.pictures_mb))
+
+
+def pictured_always(agent: Agent, run: Path) -> Agent:
+    return replace(agent, save_screenshot=Screenshots(run / SCREENSHOTS, PICTURES_MB))
+
+
 class Screenshots:
-    """Saves the pictures of an episode's turns in a folder."""
+    """Saves the pictures of an episode's turns in a folder, until it holds `most_mb`; 0 is no bound."""
 
-    folder: Path
+    def __init__(self, folder: Path, most_mb: int = 0) -> None:
+        self._folder = folder
+        self._room = 1_000_000 * most_mb if most_mb else None
+        if self._room is not None and folder.is_dir():
+            self._room -= sum(file.stat().st_size for file in folder.iterdir())
 
-    def __call__(self, name: str, jpeg: bytes) -> str:
-        """The file's name."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = name.replace("/", "-") + ".jpg"
-        (self.folder / file).write_bytes(jpeg)
+    def __call__(self, name: str, jpeg: bytes) -> str | None:
+        """The file's name; None when there is no room left."""
+        if self._room is not None:
+            if self._room < len(jpeg):
+                return None
+            self._room -= len(jpeg)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = picture_name(name)
+        (self._folder / file).write_bytes(jpeg)
         return file
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent, pictured, prompt_builder
 from clickgrad.backends.policies import metered, open_policy
-from clickgrad.backends.venues import open_judge, open_venue
+from clickgrad.backends.venues import open_judge, open_venue, universe_of
 from clickgrad.config import Config
 from clickgrad.policy.spec import PolicySpec
 from clickgrad.rollout.episode import Agent, run_episode
+from clickgrad.rollout.live import LiveEpisode, LiveFolder
 from clickgrad.rollout.venue import Venue
+from clickgrad.run_layout import LIVE
 from clickgrad.types import USUAL, Opening, Task, Trajectory
 
 if TYPE_CHECKING:  # torch is loaded only by those who learn
@@ -28,9 +30,16 @@ if TYPE_CHECKING:  # torch is loaded only by those who learn
 class LocalPlayers:
     agent: Agent
     venue: Venue
+    live: LiveFolder | None = field(default=None, kw_only=True)  # where onlookers look
 
     async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
-        return await run_episode(episode, task, seed, self.agent, self.venue, opening)
+        if self.live is None:
+            return await run_episode(episode, task, seed, self.agent, self.venue, opening)
+        told = LiveEpisode(self.live, episode, task, self.agent.builder.grammar)
+        agent = replace(self.agent, policy=told.policy(self.agent.policy))
+        trajectory = await run_episode(episode, task, seed, agent, told.venue(self.venue), opening)
+        told.ended(trajectory)
+        return trajectory
 
     async def push_weights(self, version: int) -> None:
         raise NotImplementedError("a finished policy gets no new weights")
@@ -87,15 +96,23 @@ class LocalBackend:
         from clickgrad.backends.engines import open_engine
 
         config = self.config
-        with open_engine(config, learner, self.run) as engine:
+        with (
+            open_engine(config, learner, self.run) as engine,
+            LiveFolder(self.run / LIVE, universe=universe_of(config)).opened() as live,
+        ):
             async with open_venue(config) as venue:
                 builder = prompt_builder(config, learner.tokenizer)
                 agent = make_agent(config, engine, builder, config.reinforce.temperature, self.run)
-                yield LocalTrainingPlayers(agent, venue, engine, learner)
+                yield LocalTrainingPlayers(agent, venue, engine, learner, live=live)
 
     @asynccontextmanager
     async def players(self, policy: PolicySpec) -> AsyncIterator[LocalPlayers]:
         config = self.config
-        with open_policy(policy, config) as (opened, builder), metered(config, opened, self.run, self.quiet):
+        with (
+            open_policy(policy, config) as (opened, builder),
+            metered(config, opened, self.run, self.quiet),
+            LiveFolder(self.run / LIVE, universe=universe_of(config)).opened() as live,
+        ):
             async with open_venue(config, open_judge(config)) as venue:
-                yield LocalPlayers(make_agent(config, opened, builder, config.evaluate.temperature, self.run), venue)
+                agent = make_agent(config, opened, builder, config.evaluate.temperature, self.run)
+                yield LocalPlayers(pictured(config, agent, self.run), venue, live=live)

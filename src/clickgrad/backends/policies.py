@@ -80,6 +80,8 @@ def model_spec(config: Config, source: str) -> ModelSpec:
 
 def settled_compute(config: Config) -> Compute:
     """`auto` is what this machine is fastest with; a GPU computes in the model's own type."""
+    if config.model.dtype == "bfloat16":
+        return "bfloat16"
     if config.model.compute != "auto":
         return config.model.compute
     from clickgrad.policy.device import choose_device

@@ -7,7 +7,7 @@ from typing import Literal
 
 from clickgrad.config import Config, TasksSection
 from clickgrad.display import say
-from clickgrad.errors import UserError
+from clickgrad.errors import UserError, did_you_mean
 from clickgrad.tasks.pocket import TRAINED, Mix, mixed_tasks
 from clickgrad.tasks.suites import load_tasks
 from clickgrad.tasks.webarena.checks import needs_judge
@@ -56,7 +56,18 @@ def _drawn(wanted: TasksSection, split: Split | Literal["all"]) -> tuple[Task, .
 def _refuse_unknown(option: str, wanted: Sequence[str], known: set[str], suite: str) -> None:
     unknown = sorted(set(wanted) - known)
     if unknown:
-        raise UserError(f"tasks.{option}: no {unknown[0]!r} in {suite}; known are {', '.join(sorted(known))}")
+        raise UserError(
+            f"tasks.{option}: no {unknown[0]!r} in {suite}{did_you_mean(unknown[0], known)}; "
+            f"known are {', '.join(sorted(known))}"
+        )
+
+
+def find_task(tasks: Sequence[Task], name: str, suite: str) -> Task:
+    found = next((task for task in tasks if task.id == name), None)
+    if found is None:
+        near = did_you_mean(name, [task.id for task in tasks])
+        raise UserError(f"no task {name!r} in {suite}{near}; `clickgrad tasks --suite {suite}` lists them")
+    return found
 
 
 def without_judge(tasks: Sequence[Task], tell: Callable[[str], None] = say) -> tuple[Task, ...]:

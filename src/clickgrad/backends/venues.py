@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clickgrad.browser.chromium import require_chromium
+from clickgrad.browser.hands import Abilities
 from clickgrad.browser.pool import Browser
+from clickgrad.browser.tab import Pace
 from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.rollout.miniwob_venue import open_miniwob
-from clickgrad.rollout.venue import Venue, open_arena
+from clickgrad.rollout.venue import OpenBrowser, Venue, open_arena
 from clickgrad.tasks.suites import Miniwob, OwnSite, WebArena, parse_suite
 
 if TYPE_CHECKING:
     from clickgrad.rollout.webarena_services import Judge
+
+WEBARENA_QUIET_S = 0.05
 
 
 @asynccontextmanager
 async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterator[Venue]:
     """For as long as the block lasts; sites and browser end with it, whatever happens."""
     executable = require_chromium()
-    rendering, browsers = config.agent.rendering, config.rollout.browsers
-
-    def new_browser(hosts: Mapping[str, str]) -> Browser:
-        return Browser(hosts, executable, rendering=rendering, browsers=browsers)
+    browsers, opens = config.rollout.browsers, browser_opener(config, executable)
+    new_browser = opens(Pace(config.rollout.settle_s, config.rollout.real_time))
 
     opened: AbstractAsyncContextManager[Venue]
     match parse_suite(config.tasks.suite):
@@ -35,17 +38,46 @@ async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterato
         case WebArena():
             from clickgrad.rollout.webarena_venue import open_webarena
 
-            opened = open_webarena(new_browser, judge)
+            # Its sites are others', and logging in waits as people do.
+            opened = open_webarena(opens(Pace(WEBARENA_QUIET_S, real_time=True)), judge)
         case OwnSite(folder):
             from clickgrad.rollout.own_site_venue import open_own_site
+            from clickgrad.tasks.own import read_site
 
             if browsers > 1:
                 raise UserError("rollout.browsers: a site of your own has a browser for each of its copies already")
-            opened = open_own_site(folder, new_browser)
+            site = read_site(folder)
+            real_time = site.real_time or config.rollout.real_time
+            settle_s = site.settle_s or config.rollout.settle_s
+            opened = open_own_site(folder, opens(Pace(settle_s, real_time, site.clock_s)))
         case _:
             opened = open_arena(config.tasks.seed, new_browser)
     async with opened as venue:
         yield venue
+
+
+def browser_opener(config: Config, executable: Path) -> Callable[[Pace], OpenBrowser]:
+    """Browsers by the options, for pages that live at a pace."""
+    agent = config.agent
+    abilities = Abilities(agent.actions == "full", Path(agent.files) if agent.files else None)
+
+    def opens(pace: Pace) -> OpenBrowser:
+        return lambda hosts: Browser(
+            hosts,
+            executable,
+            rendering=agent.rendering,
+            browsers=config.rollout.browsers,
+            pace=pace,
+            abilities=abilities,
+        )
+
+    return opens
+
+
+def universe_of(config: Config) -> int | None:
+    """The seed of the bundled sites, where they are the ones played in."""
+    own = isinstance(parse_suite(config.tasks.suite), Miniwob | WebArena | OwnSite)
+    return None if own else config.tasks.seed
 
 
 def open_judge(config: Config) -> Judge | None:

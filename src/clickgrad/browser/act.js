@@ -37,23 +37,49 @@
     return refuse(`The page does not scroll further ${direction > 0 ? "down" : "up"}.`);
   }
 
+  // Of a pane: the nearest one around the element that still moves that way.
+  const pan = (el, way) => {
+    const across = way === "left" || way === "right", sign = way === "down" || way === "right" ? 1 : -1;
+    for (let at = el; at; at = dom.parentElement(at)) {
+      const style = getComputedStyle(at), isRoot = at === (dom.scrollingElement(dom.ownerDocument(at)) || dom.documentElement(dom.ownerDocument(at)));
+      if (!isRoot && !/auto|scroll/.test(across ? style.overflowX : style.overflowY)) continue;
+      const before = across ? dom.scrollLeft(at) : dom.scrollTop(at);
+      const step = sign * 0.8 * (across ? dom.clientWidth(at) : dom.clientHeight(at));
+      dom.scrollBy(at, { left: across ? step : 0, top: across ? 0 : step, behavior: "instant" });
+      if ((across ? dom.scrollLeft(at) : dom.scrollTop(at)) !== before) return true;
+    }
+    return false;
+  };
+
   const ref = kept.refs[id];
   if (!ref) return refuse(`There is no element ${id} on this page.`);
   const { el, target, role } = ref;
   const article = /^[aeiou]/.test(role) ? "an" : "a";
   const view = dom.defaultView(dom.ownerDocument(el)); // none when its frame has gone
   if (!dom.isConnected(el) || !view) return refuse(`Element ${id} is no longer on the page.`);
-  if (verb !== "hover" && (dom.matches(el, ":disabled") || dom.getAttribute(el, "aria-disabled") === "true" || dom.closest(el, "[inert]")))
+  if (verb === "pan") return pan(el, text) ? ready() : refuse(`Nothing around element ${id} scrolls further ${text}.`);
+  if (!/^(hover|point|place)$/.test(verb) && (dom.matches(el, ":disabled") || dom.getAttribute(el, "aria-disabled") === "true" || dom.closest(el, "[inert]")))
     return refuse(`Element ${id} is disabled.`);
 
   const isShown = () => !reach.rectsOn(target, reach.viewOf(view)).next().done && getComputedStyle(target).visibility === "visible";
   const find = () => reach.pointOn(el, target, reach.viewOf(view), reach.placeOf(view));
   let point = find();
-  if (!point) {
+  if (!point && verb !== "place") {
     dom.scrollIntoView(target, { block: "center", inline: "center", behavior: "instant" });
     point = find();
   }
   if (!point) return refuse(isShown() ? `Element ${id} is covered by something else on the page.` : `Element ${id} is not visible.`);
+
+  if (verb === "deselect") {
+    if (dom.tagName(el) !== "SELECT" || !el.multiple) return refuse(`Element ${id} is no list of which several options can be chosen.`);
+    const wanted = text.replace(/\s+/g, " ").trim().toLowerCase();
+    const option = [...el.selectedOptions].find((o) => (o.label || o.textContent).replace(/\s+/g, " ").trim().toLowerCase() === wanted);
+    if (!option) return refuse(`The option "${text}" of element ${id} is not chosen.`);
+    option.selected = false;
+    el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    el.dispatchEvent(new Event("change", { bubbles: true }));
+    return ready();
+  }
 
   if (verb === "select") {
     const advice = /^(combobox|option)$/.test(role) || dom.getAttribute(el, "aria-haspopup") === "listbox" ? " Click it, then its option." : "";
@@ -96,6 +122,6 @@
   if (verb === "click" && dom.tagName(el) === "SELECT")
     return refuse(`Element ${id} is a dropdown: choose with Select Dropdown Option.`);
   if (verb === "click" && el.type === "file") return refuse(`Element ${id} takes a file, and there is none to give.`);
-  if (verb !== "hover") watch();
+  if (!/^(hover|point|place)$/.test(verb)) watch();
   return ready(point.x, point.y);
 }

@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from clickgrad.browser.fence import BlockedRequests, Fence
 from clickgrad.browser.flood import REQUESTS, FloodGate
+from clickgrad.browser.hands import Abilities, FileGiver, OpenDialog, double_click, drag, prepare, press
 from clickgrad.browser.process import ChromiumProcess, close_within
 from clickgrad.browser.render import Rendering, render
 from clickgrad.browser.snapshot import clean, read_snapshot
-from clickgrad.browser.tab import SETTLE_S, Tab
+from clickgrad.browser.tab import SETTLE_S, Pace, Tab
 from clickgrad.errors import BrowserError, PageError, boundary
 from clickgrad.types import (
+    AnswerDialog,
     BlockedHost,
     Click,
+    Deselect,
+    DoubleClick,
+    Drag,
     GoBackward,
     GoForward,
     Hover,
     Observation,
     PageAction,
     PressEnter,
+    PressKey,
     RightClick,
+    Scroll,
     ScrollDown,
     ScrollUp,
     Search,
     Select,
     SwitchTab,
     Type,
+    Upload,
     Wait,
 )
 
 if TYPE_CHECKING:
+    from playwright._impl._api_structures import SetCookieParam
     from playwright.async_api import BrowserContext, Dialog, Page
 
 _TITLE_CHARS = 500
@@ -42,12 +51,11 @@ _TEXT_CHARS = 1_000_000
 _OBSERVED_WITHIN = 0.5  # of the deadline; an endless page is told as far as that goes
 # What a browser does for a person who ticks "prevent this page from creating additional dialogs".
 _NO_DIALOGS = "alert = confirm = prompt = () => undefined; undefined"
-_NO_FILE = "The page asked for a file, and there is none to give."
 _DIALOGS_BORNE = 5  # in one turn
 _DIALOG_CHARS = 300
 _TABS_BORNE = 12
 _CLOSE_S = 3.0
-_JPEG_QUALITY = 70
+_PICTURE = {"format": "jpeg", "quality": 60, "optimizeForSpeed": True}
 
 
 class ChromiumSession:
@@ -60,6 +68,8 @@ class ChromiumSession:
         fence: Fence,
         rendering: Rendering,
         timeout_s: float,
+        pace: Pace,
+        abilities: Abilities,
         on_close: Callable[[], None],
     ) -> None:
         self._context = context
@@ -68,6 +78,10 @@ class ChromiumSession:
         self._blocked = BlockedRequests(fence, context)
         self._rendering = rendering
         self._timeout_s = timeout_s
+        self._pace = pace
+        self._files = FileGiver(abilities.files, self._tell)
+        self._dialog = OpenDialog() if abilities.full else None
+        self._held: asyncio.Task[str] | None = None  # the action that a dialog interrupted
         self._on_close = on_close
         self._tabs: list[Tab] = []
         self._current = 0
@@ -83,19 +97,27 @@ class ChromiumSession:
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
 
-    async def start(self, urls: Sequence[str], cookies: Iterable[tuple[str, str, str]] = ()) -> None:
-        with boundary(BrowserError, "giving the session its cookies"):
-            async with asyncio.timeout(self._timeout_s):
-                await self._context.add_cookies(
-                    [{"name": name, "value": value, "url": f"http://{host}/"} for host, name, value in cookies]
-                )
+    async def start(
+        self, urls: Sequence[str], cookies: Iterable[tuple[str, str, str]] = (), page: Page | None = None
+    ) -> None:
+        """Opens these in tabs, the first in front; `page` is an empty one that is there already."""
+        given: list[SetCookieParam] = [
+            {"name": name, "value": value, "url": f"http://{host}/"} for host, name, value in cookies
+        ]
+        if given:
+            with boundary(BrowserError, "giving the session its cookies"):
+                async with asyncio.timeout(self._timeout_s):
+                    await self._context.add_cookies(given)
         for url in urls:
             with boundary(BrowserError, f"opening {url}"):
                 async with asyncio.timeout(self._timeout_s):
-                    page = await self._context.new_page()
+                    opened = page if page is not None and not self._tabs else await self._context.new_page()
+                    if opened is page:
+                        self._on_page(opened)
                     if len(self._tabs) == 1:
                         await self._watch_windows(self._tab)
-                    await page.goto(url, wait_until="commit")
+                    await self._tab.begin()
+                    await opened.goto(url, wait_until="commit")
             await self._settle_tab(self._tab)
             if len(urls) > 1:
                 async with self._blaming(f"reading the title of {url}"):
@@ -106,6 +128,11 @@ class ChromiumSession:
     @property
     def url(self) -> str:
         return clean(self._tab.page.url)
+
+    @property
+    def tab(self) -> Tab:
+        """The current one. Its page's time is the tab's to run, so nobody else can wait for it."""
+        return self._tab
 
     @property
     def page(self) -> Page:
@@ -144,9 +171,12 @@ class ChromiumSession:
 
     async def observe(self) -> Observation:
         tab = self._tab
+        if self._dialog and self._dialog.is_open:
+            lines, titles = self._dialog.lines(), tuple(one.title for one in self._tabs)
+            return Observation(self.url, tab.title, lines, (), titles, self._current, self._notice)
         async with self._blaming("observing the page"):
             budget_ms = int(1000 * _OBSERVED_WITHIN * self._timeout_s)
-            snapshot = read_snapshot(str(await tab.call("observe", {"budget_ms": budget_ms})))
+            snapshot = read_snapshot(str(await tab.look({"budget_ms": budget_ms})))
         tab.title = snapshot.title
         return Observation(
             url=snapshot.url,
@@ -158,22 +188,31 @@ class ChromiumSession:
             notice=self._notice,
         )
 
+    async def inspect(self, source: str, nodes: list[int]) -> object:
+        """What a function says of the page as it was last observed: for those who measure that. Not for agents."""
+        async with self._blaming("inspecting the page"):
+            return await self._tab.inspect(source, nodes)
+
     async def page_text(self) -> str:
         async with self._blaming("reading the page's text"):
             return clean(str(await self._tab.call("text", _TEXT_CHARS)))
 
     async def screenshot(self) -> bytes:
-        async with self._blaming("taking a screenshot"):
-            return await self._tab.page.screenshot(type="jpeg", quality=_JPEG_QUALITY, animations="disabled")
+        async with self._process.painting, self._blaming("taking a screenshot"):
+            # By the protocol itself: Playwright's own way waits for fonts, and for a frame that does not come while the
+            # page's time stands still.
+            shot = (await self._tab.protocol()).send("Page.captureScreenshot", _PICTURE)
+            return b64decode((await self._tab.while_running(shot))["data"])
 
     async def perform(self, action: PageAction) -> str:
         self._events.clear()
         self._dialogs = 0
         async with self._blaming(f"performing {type(action).__name__}"):
-            notice = await self._act(action)
-        if not notice and await self._settle(await_change=isinstance(action, Wait)):
-            assert isinstance(action, Click | RightClick)
-            notice = f"Element {action.element} moved away; nothing was clicked."
+            notice = await (self._act(action) if self._dialog is None else self._act_until_dialog(action, self._dialog))
+        is_open = self._dialog is not None and self._dialog.is_open
+        if not notice and not is_open and await self._settle_until_dialog(await_change=isinstance(action, Wait)):
+            element = getattr(action, "element", "")
+            notice = f"Element {element} moved away; nothing was clicked."
         failed_url = self._tab.take_failed_url()
         if failed_url:
             self._events.append(self._not_opened(failed_url))
@@ -184,7 +223,7 @@ class ChromiumSession:
         if self._closed:
             return
         self._closed = True
-        for task in self._tasks:
+        for task in (*self._tasks, *([self._held] if self._held else [])):
             task.cancel()
         try:
             await close_within(_CLOSE_S, self._context.close())
@@ -193,25 +232,58 @@ class ChromiumSession:
 
     # --- actions ---
 
+    async def _act_until_dialog(self, action: PageAction, dialog: OpenDialog) -> str:
+        """An action that opens a dialog goes on when that is answered; meanwhile the page can do nothing."""
+        if isinstance(action, AnswerDialog):
+            notice = await dialog.answer(action.accept, action.text)
+            held, self._held = self._held, None
+            return notice or (await held if held else "")
+        if dialog.is_open:
+            return "A dialog is open: answer it first."
+        acting = asyncio.create_task(self._act(action))
+        return await self._unless_dialog(acting, dialog)
+
+    async def _unless_dialog(self, acting: asyncio.Task[str], dialog: OpenDialog) -> str:
+        came = asyncio.create_task(dialog.came.wait())
+        try:
+            await asyncio.wait((acting, came), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            acting.cancel()
+            raise
+        finally:
+            came.cancel()
+        if acting.done():
+            return acting.result()
+        self._held = acting
+        return ""
+
+    async def _settle_until_dialog(self, *, await_change: bool) -> bool:
+        if self._dialog is None:
+            return await self._settle(await_change=await_change)
+        settling = asyncio.create_task(self._settled(await_change))
+        return bool(await self._unless_dialog(settling, self._dialog))
+
+    async def _settled(self, await_change: bool) -> str:
+        return "missed" if await self._settle(await_change=await_change) else ""
+
     async def _act(self, action: PageAction) -> str:
-        page = self._tab.page
         match action:
             case Click(element):
-                return await self._point("click", element, lambda x, y: page.mouse.click(x, y))
+                return await self._point("click", element, self._tab.click)
             case RightClick(element):
-                return await self._point("right click", element, lambda x, y: page.mouse.click(x, y, button="right"))
+                return await self._point("right click", element, lambda x, y: self._tab.click(x, y, "right"))
             case Hover(element):
-                return await self._point("hover", element, lambda x, y: page.mouse.move(x, y))
+                return await self._point("hover", element, self._tab.hover)
             case Type(element, text):
                 return await self._type(element, text)
             case Search(element, text):
                 return await self._type(element, text) or await self._press_enter()
             case Select(element, option):
-                return (await self._prepare("select", element, option))[0]
+                return (await prepare(self._tab, "select", element, option))[0]
             case ScrollUp():
-                return (await self._prepare("scroll", 0, "-1"))[0]
+                return (await prepare(self._tab, "scroll", 0, "-1"))[0]
             case ScrollDown():
-                return (await self._prepare("scroll", 0, "1"))[0]
+                return (await prepare(self._tab, "scroll", 0, "1"))[0]
             case PressEnter():
                 return await self._press_enter()
             case SwitchTab(tab):
@@ -222,19 +294,29 @@ class ChromiumSession:
                 return await self._travel(1)
             case Wait():
                 return ""
-
-    async def _prepare(self, verb: str, element: int, text: str = "") -> tuple[str, float, float, bool]:
-        answer = json.loads(str(await self._tab.call("act", {"verb": verb, "id": element, "text": text})))
-        return answer["notice"], answer.get("x", 0.0), answer.get("y", 0.0), answer.get("keys", False)
+            case PressKey(keys):
+                return await press(self._tab, keys)
+            case DoubleClick(element):
+                return await double_click(self._tab, element)
+            case Drag(element, to):
+                return await drag(self._tab, element, to)
+            case Scroll(element, direction):
+                return (await prepare(self._tab, "pan", element, direction))[0]
+            case Upload(element, file):
+                return await self._files.upload(self._tab, element, file)
+            case Deselect(element, option):
+                return (await prepare(self._tab, "deselect", element, option))[0]
+            case AnswerDialog():
+                return "There is no dialog to answer."
 
     async def _point(self, verb: str, element: int, use: Callable[[float, float], Awaitable[None]]) -> str:
-        notice, x, y, _ = await self._prepare(verb, element)
+        notice, x, y, _ = await prepare(self._tab, verb, element)
         if not notice:
             await use(x, y)
         return notice
 
     async def _type(self, element: int, text: str) -> str:
-        notice, _, _, keys = await self._prepare("type", element, text)
+        notice, _, _, keys = await prepare(self._tab, "type", element, text)
         if notice or not keys:
             return notice
         keyboard = self._tab.page.keyboard
@@ -309,7 +391,7 @@ class ChromiumSession:
             self._tell("The page opened more tabs than there may be, which were closed.")
             self._spawn(page.close())
             return
-        tab = Tab(page, self.is_alive)
+        tab = Tab(page, self.is_alive, self._pace)
         self._tabs.append(tab)
         self._current = len(self._tabs) - 1
         page.on("close", lambda _: self._forget(tab))
@@ -337,9 +419,15 @@ class ChromiumSession:
         """
         protocol = await tab.protocol()
         protocol.on("Page.windowOpen", lambda window: self._expect_tab(window["url"]))
-        protocol.on("Page.fileChooserOpened", lambda _: self._tell(_NO_FILE))
-        await protocol.send("Page.enable")
-        await protocol.send("Page.setInterceptFileChooserDialog", {"enabled": True})
+        protocol.on("Page.fileChooserOpened", lambda asked: self._on_chooser(tab, asked))
+        await asyncio.gather(
+            protocol.send("Page.enable"), protocol.send("Page.setInterceptFileChooserDialog", {"enabled": True})
+        )
+
+    def _on_chooser(self, tab: Tab, asked: dict[str, int]) -> None:
+        giving = self._files.on_chooser(tab, asked)
+        if giving is not None:
+            self._spawn(giving)
 
     def _expect_tab(self, url: str) -> None:
         self._expected_tabs += 1
@@ -363,6 +451,9 @@ class ChromiumSession:
         if self._dialogs > _DIALOGS_BORNE:
             self._tell("The page kept showing dialogs, so its script was stopped.")
             self._spawn(self._silence(dialog))
+            return
+        if self._dialog is not None and dialog.type in ("confirm", "prompt"):
+            self._dialog.open(dialog)
             return
         if dialog.type != "beforeunload":
             message = " ".join(dialog.message.split())[:_DIALOG_CHARS]

@@ -15,21 +15,28 @@ from clickgrad.browser.render import Rendering, render
 from clickgrad.browser.snapshot import Control, Snapshot, Text
 from clickgrad.errors import BrowserError, PageError
 from clickgrad.types import (
+    AnswerDialog,
     BlockedHost,
     Click,
+    Deselect,
+    DoubleClick,
+    Drag,
     GoBackward,
     GoForward,
     Hover,
     Observation,
     PageAction,
     PressEnter,
+    PressKey,
     RightClick,
+    Scroll,
     ScrollDown,
     ScrollUp,
     Search,
     Select,
     SwitchTab,
     Type,
+    Upload,
     Wait,
 )
 
@@ -188,6 +195,14 @@ class FakeSession:
                 return self._travel(1)
             case Wait():
                 return ""
+            case DoubleClick(number) | Drag(number, _) | Upload(number, _) | Deselect(number, _):
+                return self._use(number, action)
+            case Scroll(number, direction):
+                return self._scroll({"down": 1, "up": -1}.get(direction, 0))
+            case PressKey(keys):
+                return self._submit() if keys == "Enter" else ""
+            case AnswerDialog():
+                return "There is no dialog to answer."
 
     def _use(self, number: int, action: PageAction) -> str:
         if not 0 <= number < len(self._stamped):
@@ -200,7 +215,7 @@ class FakeSession:
         if element.covered:
             return f"Element {number} is covered by something else on the page."
         match action:
-            case Click():
+            case Click() | DoubleClick():
                 return self._click(position, element, number)
             case Type(_, text):
                 return self._type(position, element, number, text)

@@ -1,30 +1,28 @@
 // What can be seen and acted on in the viewport, as JSON, frames of the same origin included. Arguments: {budget_ms}, after
-// which the rest of an endless page is left out, what reach.js makes, and where the elements are kept until the next time.
-// Returns {url, title, above, below, items}, items in DOM order: {text, tag} for static text, {text, tag, ours} for words
-// of our own, {id, role, tag, type, name, placeholder, value, options, states, box} for controls.
+// which the rest of an endless page is left out, what reach.js and its like make, and where the elements are kept until the
+// next time. Returns {url, title, above, below, items}, what is in front first, else in DOM order: {text, tag, covered} for
+// static text, {text, tag, ours} for words of our own, {id, role, tag, type, name, placeholder, value, options, states, box}
+// for controls.
 ({ budget_ms }, reach, kept) => {
-  const { dom } = reach;
+  const { dom, tidy, isRoot, roleOf, ACTIVE, labelsOf, labelText, ownLabel } = reach;
   const TEXT_LIMIT = 500;
   const ITEM_LIMIT = 10000;
   const OPTION_LIMIT = 5000;
   const MIN_PX = 2; // smaller things are there for screen readers, not for eyes
   const MIN_PANE_PX = 40; // smaller ones scroll by accident
   const MIN_FRAME_PX = 20; // smaller frames count visitors
+  const ICON_PX = 32;
+  const LAYERS = 24; // things out of the flow that are looked at more closely
+  const SPOTS = 3; // of a text that are looked at
+  const BAR = 0.35; // of the viewport's height: what is fixed and lower is a bar, from under which things scroll
   const UNSEEN = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "DATALIST", "OPTION"]);
   const UNREAD = new Set(["OBJECT", "CANVAS", "VIDEO", "AUDIO", "svg"]);
   const FRAMES = new Set(["IFRAME", "FRAME"]);
-  const ROLES = new Set(["button", "link", "checkbox", "radio", "tab", "menuitem", "menuitemcheckbox", "menuitemradio",
-    "option", "switch", "combobox", "searchbox", "textbox", "slider", "treeitem"]);
-  const INPUT_ROLES = {
-    button: "button", submit: "button", reset: "button", image: "button", checkbox: "checkbox", radio: "radio",
-    range: "slider", file: "file",
-  };
-  const FORMATS = { date: "YYYY-MM-DD", time: "HH:MM", month: "YYYY-MM", week: "YYYY-Www", "datetime-local": "YYYY-MM-DDTHH:MM" };
-  const NATIVE = "a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=''],[contenteditable=true]";
-  const ACTIVE = NATIVE + ",[onclick]," + [...ROLES].map((role) => `[role=${role}]`).join(",");
+  const UNDRAWN = /^(checkbox|radio|file|range|color|date)$/; // fields that pages draw themselves, over the real one
+  const FALLBACK = /^(checkbox|radio|file)$/; // and those that are clicked through a label
 
   const refs = [];
-  const items = [];
+  let items = [];
   const range = dom.createRange(document);
   const deadline = performance.now() + budget_ms;
   let visited = 0, spent = false;
@@ -34,29 +32,39 @@
   let behindDialog = 0;
   let floating = false; // whether anything is placed out of the flow, so that it may cover anything else
   const marks = []; // what is left to do when that is known
+  const covers = new Set(); // what lies over something
+  const told = new Set();
+  const layers = []; // what may be in front of the rest
+  let level = []; // those of them that hold the node being visited
 
-  const tidy = (text) => (text || "").replace(/\s+/g, " ").trim();
   const cut = (text) => (text.length > TEXT_LIMIT ? reach.cut(text, TEXT_LIMIT) + "…" : text);
   const overlaps = (a, b, least = MIN_PX) => {
     const both = reach.intersect(a, b);
     return both.right - both.left >= least && both.bottom - both.top >= least;
   };
-  const isRoot = (el) => el === dom.body(dom.ownerDocument(el)) || el === dom.documentElement(dom.ownerDocument(el));
   const childrenOf = (el) => {
     const inner = dom.shadowRoot(el);
     if (inner) return inner.childNodes;
     if (dom.tagName(el) === "SLOT" && el.assignedNodes().length) return el.assignedNodes();
     return dom.childNodes(el);
   };
+  const add = (item) => items.push({ ...item, level });
+  const say = (text) => { flush(); add({ text, tag: "p", ours: true }); };
 
   // --- static text: the pieces of one block become one line ---
 
   const NONE = 0, CELL = 1, LINE = 2;
-  let line = "", lineTag = "p", boundary = NONE;
+  const EMPTY = "–"; // a cell of a table with nothing in it, so that the others keep their column
+  let line = "", lineTag = "p", boundary = NONE, spots = [];
   const flush = () => {
     const text = cut(tidy(line));
-    if (/[^\s,.;:|·•-]/.test(text)) items.push({ text, tag: lineTag });
+    if (/[^\s,.;:|·•–-]/.test(text)) {
+      const item = { text, tag: lineTag, covered: false, level }, seen = spots;
+      items.push(item);
+      if (seen.length) marks.push(() => { item.covered = seen.every((spot) => spot()); });
+    }
     line = "";
+    spots = [];
     boundary = NONE;
   };
   const separate = (strength) => { boundary = Math.max(boundary, strength); };
@@ -66,7 +74,7 @@
       return;
     }
     if (boundary === LINE) flush();
-    else if (boundary === CELL && line.trim()) line = line.trimEnd() + (/[\p{L}\p{N})%"'”’*★☆…]\s*$/u.test(line) ? ", " : " ");
+    else if (boundary === CELL && line.trim()) line = line.trimEnd() + (/[\p{L}\p{N})%"'”’*★☆…–]\s*$/u.test(line) ? ", " : " ");
     boundary = NONE;
     if (!line.trim()) lineTag = tag;
     line += text;
@@ -89,81 +97,6 @@
 
   // --- controls ---
 
-  const roleOf = (el, style, parentPointer) => {
-    const tag = dom.tagName(el), role = dom.getAttribute(el, "role"), parent = dom.parentElement(el);
-    if (tag === "INPUT") return el.type === "hidden" ? "" : INPUT_ROLES[el.type] || "textbox";
-    if (tag === "SELECT") return "select";
-    if (tag === "TEXTAREA" || (dom.isContentEditable(el) && !(parent && dom.isContentEditable(parent)))) return "textbox";
-    if (ROLES.has(role)) return role === "searchbox" ? "textbox" : role;
-    if (tag === "A" && el.hasAttribute("href")) return "link";
-    if (tag === "BUTTON" || tag === "SUMMARY") return "button";
-    if (isRoot(el) || tag === "LABEL") return "";
-    if (dom.hasAttribute(el, "onclick")) return "button";
-    // A listener added by script leaves no trace in the DOM, but the hand over the element does.
-    if (style.cursor === "pointer" && !parentPointer && !dom.querySelector(el, ACTIVE) && tidy(dom.textContent(el))) return "button";
-    return "";
-  };
-  const textOf = (el) => tidy((dom.innerText(el) ?? dom.textContent(el) ?? "").replace(/\s*\n\s*/g, ", "));
-  const textIn = (el) => (el ? dom.textContent(el) : "") || "";
-  const fieldLabel = (el) => {
-    const ids = tidy(dom.getAttribute(el, "aria-labelledby"));
-    const named = ids && tidy(ids.split(" ").map((id) => textIn(dom.byId(dom.getRootNode(el), id))).join(" "));
-    return named || tidy(dom.getAttribute(el, "aria-label"));
-  };
-  const labelText = (label) => {
-    let text = "";
-    const collect = (node) => {
-      if (dom.nodeType(node) === 3) text += node.data;
-      else if (dom.nodeType(node) === 1 && !dom.matches(node, "select,textarea,button,script,style")) {
-        dom.childNodes(node).forEach(collect);
-        text += " ";
-      }
-    };
-    collect(label);
-    return tidy(text).replace(/\s*[:*]+$/, "");
-  };
-  const labelsOf = (el) => (dom.tagName(el) === "FORM" ? [] : [...(el.labels || [])]);
-  const ownLabel = (el) => (fieldLabel(el) ? null : labelsOf(el).find(labelText) || null);
-  const imageText = (el) => tidy([...dom.querySelectorAll(el, "img[alt],svg title")].map((i) => i.alt || i.textContent).join(" "));
-  const nameOf = (el, role) => {
-    const spare = () => tidy(dom.getAttribute(el, "title")) || tidy(dom.getAttribute(el, "alt"));
-    if (dom.matches(el, "input,select,textarea") || (role === "textbox" && dom.isContentEditable(el))) {
-      if (role === "button") return tidy(el.value) || fieldLabel(el) || spare() || (el.type === "reset" ? "Reset" : "Submit");
-      const label = ownLabel(el);
-      return fieldLabel(el) || (label && labelText(label)) || tidy(dom.getAttribute(el, "placeholder")) || spare() || tidy(dom.getAttribute(el, "name"));
-    }
-    if (role === "combobox" && fieldLabel(el)) return fieldLabel(el); // its text is what is chosen
-    const text = textOf(el);
-    return /[\p{L}\p{N}]/u.test(text) ? text : fieldLabel(el) || spare() || imageText(el) || text;
-  };
-  const optionText = (option) => tidy(option.label || option.textContent);
-  const valueOf = (el, role) => {
-    if (role === "select") return [...el.selectedOptions].map(optionText).join(", ");
-    if (el.type === "password") return "*".repeat(el.value.length);
-    if (role === "file") return [...el.files].map((file) => file.name).join(", ");
-    if (/^(checkbox|radio|switch|menuitemcheckbox|menuitemradio)$/.test(role)) {
-      const on = "checked" in el ? el.checked : dom.getAttribute(el, "aria-checked") === "true";
-      return on ? "on" : "off";
-    }
-    if (role === "button") return "";
-    if (role === "combobox" && fieldLabel(el) && !("value" in el)) return textOf(el);
-    if (dom.isContentEditable(el)) return textOf(el);
-    return "value" in el && typeof el.value === "string" ? el.value : tidy(dom.getAttribute(el, "aria-valuenow"));
-  };
-  const statesOf = (el) => {
-    const states = [];
-    const aria = (name) => dom.getAttribute(el, "aria-" + name);
-    if (dom.matches(el, ":disabled") || aria("disabled") === "true" || dom.closest(el, "[inert]")) states.push("disabled");
-    if (el.readOnly && !/^(checkbox|radio|range|file|color)$/.test(el.type)) states.push("read-only");
-    if (FORMATS[el.type] && !el.value) states.push(FORMATS[el.type]);
-    if (aria("selected") === "true") states.push("selected");
-    if (aria("pressed") === "true") states.push("pressed");
-    if (aria("current") && aria("current") !== "false") states.push("current");
-    const open = dom.tagName(el) === "SUMMARY" ? String(el.parentElement?.open === true) : aria("expanded");
-    if (open === "true") states.push("expanded");
-    if (open === "false") states.push("collapsed");
-    return states;
-  };
   const rectOf = (el) => {
     const rect = dom.getBoundingClientRect(el);
     const child = rect.width && rect.height ? null : dom.firstElementChild(el);
@@ -176,27 +109,61 @@
   };
   const isShown = (el, style, clip) =>
     style.visibility === "visible" && style.opacity !== "0" && overlaps(rectOf(el), clip);
-  // A styled checkbox is often invisible itself and clicked through its label.
-  const standIn = (el) => {
-    if (!/^(checkbox|radio|file)$/.test(el.type)) return null;
-    return labelsOf(el).find((label) => isShown(label, getComputedStyle(label), scene.clip)) || null;
+  // What its panes let through of an element that is looked at out of turn.
+  const clipOf = (el) => {
+    let clip = scene.clip;
+    for (let at = dom.parentElement(el); at && !isRoot(at); at = dom.parentElement(at))
+      if (getComputedStyle(at).overflow !== "visible") clip = reach.intersect(clip, dom.getBoundingClientRect(at));
+    return clip;
   };
-  const emit = (el, role, target, state) => {
-    const states = statesOf(el);
-    const clip = target === el ? state.clip : scene.clip, { place } = scene;
+  // A styled checkbox is often invisible itself: it is clicked through its label, or lies unseen over its picture.
+  const standIn = (el) => {
+    const label = FALLBACK.test(el.type) && labelsOf(el).find((one) => isShown(one, getComputedStyle(one), clipOf(one)));
+    if (label) return label;
+    const style = UNDRAWN.test(el.type) ? getComputedStyle(el) : null;
+    if (!style || style.visibility !== "visible" || style.display === "none" || style.pointerEvents === "none") return null;
+    return overlaps(dom.getBoundingClientRect(el), clipOf(el), 8) ? el : null;
+  };
+  // From under a bar that stays where it is things can be scrolled: it covers nothing for good.
+  const isUnderBar = (target, clip, place) => {
+    for (const { left, top, right, bottom } of reach.rectsOn(target, clip)) {
+      const hit = reach.hitAt(place.x + ((left + right) / 2) * place.scale, place.y + ((top + bottom) / 2) * place.scale);
+      for (const node of hit ? reach.outwards(hit) : []) {
+        if (dom.nodeType(node) !== 1 || dom.contains(node, target)) break;
+        if (/sticky|fixed/.test(getComputedStyle(node).position)) return dom.getBoundingClientRect(node).height < BAR * innerHeight && canScroll(target);
+      }
+    }
+    return false;
+  };
+  const canScroll = (el) => {
+    for (let at = el; at; at = dom.parentElement(at)) if (!isRoot(at) && scrolls(at) && /auto|scroll/.test(getComputedStyle(at).overflowY)) return true;
+    return mayScroll(document);
+  };
+  const emit = (el, role, target, style, state) => {
+    if (told.has(el)) return;
+    told.add(el);
+    const states = reach.statesOf(el);
+    const clip = target === el ? state.clip : clipOf(target), { place } = scene;
     if (state.behind && !reach.pointOn(el, target, clip, place)) return void behindDialog++;
+    if (reach.isDraggable(el, style) && !states.includes("disabled")) states.push("draggable");
+    states.push(...reach.stressOf(el, states));
     if (!states.includes("disabled")) {
-      const mark = () => { if (!reach.pointOn(el, target, clip, place)) states.push("covered"); };
+      const mark = () => {
+        if (reach.pointOn(el, target, clip, place) || isUnderBar(target, clip, place)) return;
+        states.push("covered");
+        const cover = isCovered(rectOf(target), target, clip, place);
+        if (cover) covers.add(cover);
+      };
       // What a link paints over its surroundings ends at the nearest positioned ancestor: only there may it cover others.
       if (state.positioned || state.layer) mark();
       else marks.push(mark);
     }
     flush();
     const id = refs.push({ el, target, role }) - 1;
-    items.push({
+    add({
       id, role, tag: dom.tagName(el).toLowerCase(), type: dom.tagName(el) === "INPUT" ? el.type : "",
-      name: cut(nameOf(el, role)), placeholder: cut(tidy(dom.getAttribute(el, "placeholder"))), value: cut(tidy(valueOf(el, role))),
-      options: role === "select" ? [...el.options].slice(0, OPTION_LIMIT).map((option) => cut(optionText(option))) : [],
+      name: cut(reach.nameOf(el, role)), placeholder: cut(tidy(dom.getAttribute(el, "placeholder"))), value: cut(tidy(reach.valueOf(el, role))),
+      options: role === "select" ? [...el.options].slice(0, OPTION_LIMIT).map((option) => cut(reach.optionText(option))) : [],
       states,
       box: boxOf(target),
     });
@@ -209,30 +176,55 @@
 
   // --- the walk ---
 
-  const isCovered = (rect, parent, clip) => {
+  const isOpaque = (hit, text) => {
+    for (const node of reach.outwards(hit)) {
+      if (dom.nodeType(node) !== 1) continue;
+      if (dom.contains(node, text)) return false;
+      const style = getComputedStyle(node), alpha = (/^rgba\(.*, ([\d.]+)\)$/.exec(style.backgroundColor) || [0, 1])[1];
+      if (Number(alpha) >= 0.5 || style.backgroundImage !== "none" || /^(IMG|CANVAS|VIDEO|IFRAME)$/.test(dom.tagName(node))) return true;
+    }
+    return false;
+  };
+  const isCovered = (rect, parent, clip, place) => {
     const { left, top, right, bottom } = reach.intersect(rect, clip);
-    const { x, y, scale } = scene.place;
+    const { x, y, scale } = place;
     const hit = reach.hitAt(x + ((left + right) / 2) * scale, y + ((top + bottom) / 2) * scale);
-    return Boolean(hit && parent) && ![...reach.outwards(parent)].includes(hit) && !dom.contains(parent, hit);
+    return hit && parent && ![...reach.outwards(parent)].includes(hit) && !dom.contains(parent, hit) ? hit : null;
   };
   const visitText = (node, state) => {
     if (state.mute || !state.visible) return;
     if (node.data.trim()) {
       range.selectNodeContents(node);
-      const rect = range.getBoundingClientRect();
+      const rect = range.getBoundingClientRect(), parent = dom.parentElement(node);
       if (!overlaps(rect, state.clip)) return;
-      if (state.behind && isCovered(rect, dom.parentElement(node), state.clip)) return void behindDialog++;
-    }
-    addText(node.data, state.tag);
+      if (state.behind && isCovered(rect, parent, state.clip, scene.place)) return void behindDialog++;
+      addText(node.data, state.tag);
+      if (spots.length < SPOTS && parent) spots.push(coveredLater(rect, parent, state.clip, scene.place));
+    } else addText(node.data, state.tag);
+  };
+  const coveredLater = (rect, parent, clip, place) => () => {
+    const hit = isCovered(rect, parent, clip, place);
+    const covered = Boolean(hit) && getComputedStyle(parent).pointerEvents !== "none" && isOpaque(hit, parent) && !isUnderBar(parent, clip, place);
+    if (covered) covers.add(hit);
+    return covered;
   };
   const visitControl = (el, role, style, state) => {
     const shown = isShown(el, style, state.clip);
     const target = shown ? el : standIn(el);
-    if (target) emit(el, role, target, state);
+    if (target) emit(el, role, target, style, state);
     // A container that is clickable as a whole keeps its inner controls reachable; its text is already in its name.
-    if (!dom.matches(el, "select,textarea,input") && !dom.isContentEditable(el) && dom.querySelector(el, ACTIVE)) {
+    if (!dom.matches(el, "select,textarea,input") && !dom.isContentEditable(el) && holdsControls(el)) {
       visitChildren(el, style, { ...state, mute: shown });
     }
+  };
+  const holdsControls = (el) => {
+    if (dom.querySelector(el, ACTIVE)) return true;
+    if (dom.matches(el, "a,button")) return false;
+    return reach.heardIn(el).some((one) => isSmallIn(el, one)) || Boolean(dom.querySelector(el, "[draggable=true],[tabindex]"));
+  };
+  const isSmallIn = (el, one) => {
+    const [whole, part] = [el, one].map((node) => dom.getBoundingClientRect(node));
+    return part.width * part.height < 0.5 * whole.width * whole.height;
   };
   const scrolls = (el) => dom.scrollHeight(el) - dom.clientHeight(el) > 1;
   const rootOf = (one) => dom.scrollingElement(one) || dom.documentElement(one);
@@ -245,11 +237,16 @@
   const addPane = (el, { left, top, right, bottom }) => {
     if (right - left >= MIN_PANE_PX && bottom - top >= MIN_PANE_PX) panes.push([el, (right - left) * (bottom - top)]);
   };
+  const sideways = (el, style) => ({
+    left: /auto|scroll/.test(style.overflowX) && dom.scrollLeft(el) > 8,
+    right: /auto|scroll/.test(style.overflowX) && dom.scrollLeft(el) + dom.clientWidth(el) < dom.scrollWidth(el) - 8,
+  });
   const visitChildren = (el, style, state) => {
     const tag = dom.tagName(el), heading = /^H[1-6]$/.test(tag) ? tag.toLowerCase() : state.tag;
     const clips = style.overflow !== "visible" && !isRoot(el) && style.display !== "inline";
     const clip = clips ? reach.intersect(state.clip, dom.getBoundingClientRect(el)) : state.clip;
     if (clips && /auto|scroll/.test(style.overflowY) && scrolls(el)) addPane(el, clip);
+    const more = clips && !state.mute && overlaps(clip, state.clip, MIN_PANE_PX / 2) ? sideways(el, style) : {};
     const inner = {
       ...state,
       tag: heading,
@@ -263,8 +260,18 @@
       cells: /grid|table-row$/.test(style.display) || (/flex/.test(style.display) && !/column/.test(style.flexDirection)),
       mute: state.mute || (tag === "LABEL" && namesShownField(el)),
     };
+    if (tag === "LABEL") visitUnrendered(el, inner);
     const folded = tag === "DETAILS" && !el.open;
+    if (more.left) say("… more to the left");
     for (const child of childrenOf(el)) if (!folded || (dom.nodeType(child) === 1 && dom.tagName(child) === "SUMMARY")) visit(child, inner);
+    if (more.right) say("… more to the right");
+  };
+  // A field of which nothing is drawn, not even what it is in, has only its label.
+  const visitUnrendered = (label, state) => {
+    const field = label.control, parent = field && dom.parentElement(field);
+    if (!parent || !FALLBACK.test(field.type) || dom.contains(label, field) || parent.checkVisibility()) return;
+    const style = getComputedStyle(field), target = standIn(field);
+    if (target === label) emit(field, roleOf(field, style, false), label, style, state);
   };
   const visitDocument = (inner, state) => {
     visit(dom.body(inner), { ...state, clip: scene.clip, placed: scene.clip, pointer: false, cells: false, tag: "p" });
@@ -280,9 +287,59 @@
       visitDocument(inner, state);
       scene = outer;
     } else if (!inner && overlaps(frame.getBoundingClientRect(), state.clip, MIN_FRAME_PX)) {
-      flush();
-      items.push({ text: `frame ${URL.canParse(frame.src) ? new URL(frame.src).host : ""} (cannot be read)`, tag: "p", ours: true });
+      say(`frame ${URL.canParse(frame.src) ? new URL(frame.src).host : ""} (cannot be read)`);
     }
+  };
+  // Drawings and players are not read, but what of them can be clicked is told, and what they are called.
+  const visitDrawing = (el, style, state) => {
+    floating ||= style.position !== "static";
+    if (style.display === "none") return;
+    const role = dom.getAttribute(el, "aria-hidden") === "true" ? "" : reach.roleOf(el, style, state.pointer);
+    if (role && isShown(el, style, state.clip)) return emit(el, role, el, style, state);
+    if (dom.tagName(el) !== "svg") return;
+    visitPicture(el, style, state);
+    for (const one of reach.shapesIn(el)) {
+      const drawn = getComputedStyle(one);
+      if (isShown(one, drawn, state.clip)) emit(one, "button", one, drawn, state);
+    }
+  };
+  const visitPicture = (el, style, state) => {
+    if (state.mute || !isShown(el, style, state.clip)) return;
+    const words = reach.pictured(el), parent = dom.parentElement(el);
+    if (!words || dom.getAttribute(el, "aria-hidden") === "true") return;
+    const around = parent ? dom.textContent(parent) || "" : "";
+    const rect = dom.getBoundingClientRect(el), isIcon = Math.max(rect.width, rect.height) <= ICON_PX;
+    if (!reach.saysSomething(around) || (isIcon && !around.includes(words))) addText(` ${words} `, state.tag);
+  };
+  // A dot of colour without a word, as beside somebody who is online.
+  const visitDot = (el, style, state) => {
+    if (state.mute || !isShown(el, style, state.clip) || parseFloat(style.borderTopLeftRadius) < 4) return;
+    const { width, height } = dom.getBoundingClientRect(el);
+    const colour = width >= 5 && width <= 24 && Math.abs(width - height) < 2 && reach.colourOf(style.backgroundColor);
+    if (colour && colour.strong) addText(` ${colour.name} dot `, state.tag);
+  };
+  const isEmptyCell = (el) => /^T[DH]$/.test(dom.tagName(el)) && !dom.children(el).length && !tidy(dom.textContent(el)) && Boolean(dom.closest(el, "table")?.querySelector("th"));
+  const enterLayer = (el, style) => {
+    const { width, height } = dom.getBoundingClientRect(el);
+    if (width < 24 || height < 12 || layers.length >= LAYERS || style.visibility !== "visible") return false;
+    flush();
+    level = [...level, layers.push(el) - 1];
+    return true;
+  };
+  const visitElement = (node, style, state) => {
+    const role = roleOf(node, style, state.pointer), tag = dom.tagName(node);
+    if (FRAMES.has(tag)) return visitFrame(node, style, state);
+    if (role) return visitControl(node, role, style, state);
+    const gauge = reach.gauge(node);
+    if (gauge && !state.mute && isShown(node, style, state.clip)) {
+      flush();
+      return void add({ text: cut(gauge), tag: "p", covered: false });
+    }
+    if (isEmptyCell(node) && !state.mute && isShown(node, style, state.clip)) return addText(EMPTY, state.tag);
+    if (tag === "IMG" || ((dom.hasAttribute(node, "title") || dom.getAttribute(node, "role") === "img") && !dom.querySelector(node, ACTIVE))) visitPicture(node, style, state);
+    if (dom.getAttribute(node, "role") === "img" && reach.fieldLabel(node)) return;
+    if (!dom.firstElementChild(node) && !dom.textContent(node)) visitDot(node, style, state);
+    if (style.opacity !== "0" || dom.querySelector(node, "input")) visitChildren(node, style, { ...state, mute: state.mute || style.opacity === "0" });
   };
   const visit = (node, state) => {
     // Every few nodes: asking for the time is not free.
@@ -290,49 +347,67 @@
     if (spent) return;
     if (dom.nodeType(node) === 3) return visitText(node, state);
     if (dom.nodeType(node) !== 1) return;
-    const tag = dom.tagName(node), isFrame = FRAMES.has(tag);
+    const tag = dom.tagName(node);
     if (UNSEEN.has(tag)) return;
     const style = getComputedStyle(node);
-    if (UNREAD.has(tag)) {
-      floating ||= style.position !== "static";
+    if (UNREAD.has(tag)) return visitDrawing(node, style, state);
+    if (style.display === "none" || style.contentVisibility === "hidden") {
+      if (tag === "INPUT" && FALLBACK.test(node.type) && standIn(node)) visitControl(node, roleOf(node, style, false), style, state);
       return;
     }
-    if (style.display === "none" || style.contentVisibility === "hidden") return;
-    const strength = isFrame ? LINE : strengthOf(node, style, state.cells);
+    const strength = FRAMES.has(tag) ? LINE : strengthOf(node, style, state.cells);
     separate(strength);
-    if (node === modal) state = { ...state, behind: false };
-    const { position } = style;
+    if (roots.includes(node)) state = { ...state, behind: false };
+    const { position } = style, outer = level;
+    let lifted = false;
     if (position !== "static") {
       floating ||= position !== "relative";
       state = { ...state, positioned: true, clip: position === "fixed" ? scene.clip : position === "absolute" ? state.placed : state.clip };
+      lifted = (position === "fixed" || position === "absolute") && !state.mute && enterLayer(node, style);
     }
-    const role = roleOf(node, style, state.pointer);
-    if (isFrame) visitFrame(node, style, state);
-    else if (role) visitControl(node, role, style, state);
-    else if (style.opacity !== "0" || dom.querySelector(node, "input")) visitChildren(node, style, { ...state, mute: state.mute || style.opacity === "0" });
+    visitElement(node, style, state);
+    if (lifted) flush();
+    level = outer;
     separate(strength);
   };
 
-  // --- what scrolls: the page, and then the panes in it, such as the one that an app shell has in its place ---
+  // --- what is in front is told first; what scrolls is sought there, then in the page, then in the panes of it ---
 
-  const findScrollers = () => {
+  const inFront = () => layers.map((el) => roots.includes(el) || roots.some((root) => dom.contains(el, root) && behindDialog) || reach.isInFront(el, covers));
+  const findScrollers = (front) => {
     const page = mayScroll(document) ? [rootOf(document)] : [];
     const inner = panes.sort(([, a], [, b]) => b - a).map(([pane]) => pane);
-    return behindDialog ? inner.filter((pane) => dom.contains(modal, pane) || dom.contains(pane, modal)) : [...page, ...inner];
+    if (behindDialog) return inner.filter((pane) => roots.some((root) => dom.contains(root, pane) || dom.contains(pane, root)));
+    const first = inner.filter((pane) => layers.some((el, at) => front[at] && dom.contains(el, pane)));
+    return [...first, ...page, ...inner.filter((pane) => !first.includes(pane))];
+  };
+  const reorder = (front) => {
+    const isFirst = (item) => item.level.some((at) => front[at]);
+    const first = items.filter(isFirst), rest = items.filter((item) => !isFirst(item));
+    if (!first.length || !rest.length) return;
+    items = [...first, ...(rest.every((item) => item.ours) ? [] : [{ text: "… the page behind it:", tag: "p", ours: true }]), ...rest];
+    const before = [...refs];
+    refs.length = 0;
+    for (const item of items) if ("id" in item) item.id = refs.push(before[item.id]) - 1;
   };
 
-  const modal = [...dom.queryAllOf(document, "dialog:modal,[aria-modal=true]")].filter((el) => isShown(el, getComputedStyle(el), scene.clip)).at(-1);
+  reach.startComparing();
+  reach.findDelegated();
+  const roots = dom.body(document) ? reach.shuttingOff() : [];
+  let front = [];
   if (dom.body(document)) {
-    visitDocument(document, { visible: true, mute: false, behind: Boolean(modal), positioned: false, layer: false });
+    visitDocument(document, { visible: true, mute: false, behind: roots.length > 0, positioned: false, layer: false });
     flush();
     if (floating && !spent) for (const mark of marks) mark();
-    if (behindDialog) items.push({ text: "… the rest of the page is behind this dialog", tag: "p", ours: true });
+    if (behindDialog) say("… the rest of the page is behind this dialog");
+    front = inFront();
+    reorder(front);
   }
-  const scrollers = findScrollers();
+  const scrollers = findScrollers(front);
   kept.refs = refs;
   kept.scrollers = scrollers;
   return JSON.stringify({
-    url: location.href, title: tidy(reach.cut(dom.title(document), TEXT_LIMIT)), items,
+    url: location.href, title: tidy(reach.cut(dom.title(document), TEXT_LIMIT)), items: items.map(({ level: _, ...item }) => item),
     above: scrollers.some((el) => dom.scrollTop(el) > 1),
     below: spent || scrollers.some((el) => dom.scrollTop(el) + dom.clientHeight(el) < dom.scrollHeight(el) - 1),
   });

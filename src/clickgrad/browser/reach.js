@@ -13,7 +13,7 @@
     ...members(Node, ["nodeType", "ownerDocument", "isConnected", "parentNode", "parentElement", "childNodes", "textContent", "contains", "getRootNode"]),
     ...members(Element, ["tagName", "children", "firstElementChild", "shadowRoot", "assignedSlot", "getAttribute", "hasAttribute", "matches", "closest",
       "querySelector", "querySelectorAll", "getBoundingClientRect", "getClientRects", "scrollIntoView", "scrollBy",
-      "scrollTop", "scrollHeight", "clientHeight"]),
+      "scrollTop", "scrollHeight", "clientHeight", "scrollLeft", "scrollWidth", "clientWidth"]),
     ...members(Document, ["body", "documentElement", "scrollingElement", "defaultView", "readyState", "title", "scripts", "evaluate", "createRange", "getSelection"]),
     queryAllOf: member(Document, "querySelectorAll"),
     // Other elements than those of HTML have neither.

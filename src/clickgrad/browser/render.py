@@ -29,10 +29,11 @@ OPTIONS_SHOWN = 60
 # How lines of ours begin, here and in a prompt, and the number that only an element has.
 _OUR_LINES = re.compile(
     r"\W*(?:(?:notice|task|page|tabs)\s*:|more (?:above|below)\W+scroll\b|simplified html\b"
-    r"|the rest of the page is behind\b|frame \S* ?\(cannot be read)",
+    r"|more to the (?:left|right)\b|the (?:rest of the )?page (?:is )?behind\b|frame \S* ?\(cannot be read)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\[\s*\d+\s*\]")
+_VALUED = ("spinbutton", "slider", "combobox", "gridcell")
 _BUTTON_TYPES = ("button", "submit", "reset", "image")
 
 
@@ -60,7 +61,10 @@ def _quoted_if_like_ours(text: str, like_ours: re.Pattern[str]) -> str:
 
 
 def _told_line(text: Text) -> str:
-    return text.text if text.ours else _quoted_if_like_ours(text.text, _OUR_LINES)
+    if text.ours:
+        return text.text
+    told = _quoted_if_like_ours(text.text, _OUR_LINES)
+    return f"{told} (covered)" if text.covered else told
 
 
 def _told_word(text: str) -> str:
@@ -78,9 +82,17 @@ def _outline_line(item: Text | Control) -> str:
         words.append(f"= {_told_word(item.value)}")
     if item.options:
         words.append(f"({', '.join(map(_told_word, _shown_options(item)))})")
+    if _is_hint(item):
+        words.append(f'(placeholder "{_told_word(item.placeholder)}")')
     if item.states:
         words.append(f"({', '.join(item.states)})")
     return " ".join(words)
+
+
+def _is_hint(control: Control) -> bool:
+    """Whether a placeholder can be seen and says more than the label beside it."""
+    hint, name = control.placeholder.casefold(), control.name.casefold()
+    return bool(hint) and not control.value and name not in hint
 
 
 def _html_line(item: Text | Control) -> str:
@@ -113,10 +125,12 @@ def _attributes(control: Control) -> list[tuple[str, str]]:
     checkable = control.value in ("on", "off") and control.role != "textbox"
     checked = ("checked",) if checkable and control.value == "on" else ()
     value = control.name if clicked else control.value
+    valued = control.tag == "input" or (control.role in _VALUED and control.tag not in ("select", "textarea"))
+    mixed = ("mixed",) if control.value == "mixed" else ()
     return [
         ("type", control.type),
         ("title", control.name if field and not clicked and control.name != control.placeholder else ""),
         ("placeholder", control.placeholder),
-        ("value", value if control.tag == "input" and not checkable else ""),
-        ("status", " ".join(checked + control.states)),
+        ("value", value if valued and not checkable and not mixed else ""),
+        ("status", " ".join(checked + mixed + control.states)),
     ]

@@ -16,6 +16,7 @@ class Text:
     text: str
     tag: str = "p"
     ours: bool = False
+    covered: bool = False  # something lies over it
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def read_snapshot(text: str) -> Snapshot:
 
 def _read_item(item: dict[str, object]) -> Text | Control:
     if "text" in item:
-        return Text(clean(str(item["text"])), str(item["tag"]), item.get("ours") is True)
+        return Text(clean(str(item["text"])), str(item["tag"]), item.get("ours") is True, item.get("covered") is True)
     number, options, states = item["id"], item["options"], item["states"]
     if not isinstance(number, int) or not isinstance(options, list) or not isinstance(states, list):
         raise TypeError(f"not a control: {item}")

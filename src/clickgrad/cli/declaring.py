@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # pydantic is too slow for --help
     Recipe = Callable[[Config, argparse.Namespace], Coroutine[Any, Any, str]]  # does the work; says what came of it
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+PRESETS = sorted(file.stem for file in (Path(__file__).parent.parent / "presets").glob("*.toml"))
 AddOption = Callable[[argparse.ArgumentParser], object]
 
 
@@ -69,11 +70,11 @@ def recipe(
 
 
 def _recipe_options(name: str, run_folder: bool) -> list[AddOption]:
-    folder = f"runs/{name.replace(' ', '-')}"
+    folder = "runs/quick" if name == "train" else f"runs/{name.replace(' ', '-')}"  # as `make train` has it
     run_option = option("--run", type=Path, default=Path(folder), metavar="DIR", help=f"run folder (default: {folder})")
     return [
         *([run_option] if run_folder else []),
-        option("--config", metavar="F", help="a TOML file or the name of a preset"),
+        option("--config", metavar="F", help=f"a TOML file or a preset: {', '.join(PRESETS)}"),
         option("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated"),
         option("--dry-run", action="store_true", help="print the resolved plan and stop"),
     ]

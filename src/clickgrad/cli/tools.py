@@ -18,11 +18,17 @@ JSON_FINDINGS = option("--json", action="store_true", help="print the findings a
 JSON_LINES = option("--json", action="store_true", help="one JSON object a line")
 
 
-@recipe("prove", "check tasks: experts pass, doing nothing and near misses fail", JSON_FINDINGS, run_folder=False)
+@recipe(
+    "prove",
+    "check tasks: experts pass, doing nothing and near misses fail",
+    option("--demos", type=Path, metavar="FILE", help="recorded demonstrations, in place of scripted experts"),
+    JSON_FINDINGS,
+    run_folder=False,
+)
 async def prove(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.tools.prove import prove
 
-    proof = await prove(config, quiet=options.json)
+    proof = await prove(config, options.json, options.demos)
     if options.json:
         text = json.dumps(proof.plain())
     else:
@@ -114,20 +120,6 @@ def rejudge(options: argparse.Namespace) -> int:
 
 
 @command(
-    "view",
-    "look at runs in your own browser",
-    option("run", type=Path, metavar="RUN", help="a run folder, or a folder of runs"),
-    option("--port", type=int, default=8420, help="default: 8420; 0 takes any free one"),
-    option("--host", default="127.0.0.1", help="address to listen on (default: this machine only)"),
-)
-def view(options: argparse.Namespace) -> int:
-    from clickgrad.report.viewer.server import view
-
-    view(options.run, options.host, options.port)
-    return DONE
-
-
-@command(
     "tasks",
     "list the tasks of a suite",
     option("--suite", default="pocket", help="a suite, a JSON file of tasks, or a folder of your own"),
@@ -186,6 +178,20 @@ def serve(options: argparse.Namespace) -> int:
     return DONE
 
 
+@command(
+    "options",
+    "every option with its default, its meaning and what the presets say",
+    option("section", nargs="?", metavar="SECTION", help="one section, or one option (default: all)"),
+    JSON_LINES,
+)
+def options(options: argparse.Namespace) -> int:
+    from clickgrad.tools.options import as_text, list_options
+
+    found = list_options(options.section)
+    print("\n".join(json.dumps(one.plain()) for one in found) if options.json else as_text(found))
+    return DONE
+
+
 @command("doctor", "what this machine has, and what will work on it", option("--json", action="store_true"))
 def doctor(options: argparse.Namespace) -> int:
     from clickgrad.tools.doctor import examine
@@ -193,3 +199,19 @@ def doctor(options: argparse.Namespace) -> int:
     findings = examine()
     print(json.dumps(findings.plain()) if options.json else findings.text())
     return DONE if findings.can_train else FAILED
+
+
+@command(
+    "init",
+    "a folder for a site of your own, with comments",
+    option("folder", type=Path, metavar="DIR", help="where to write it"),
+    option("--url", default="", help="where the site runs already"),
+    option("--start", default="", metavar="CMD", help="or the command that starts it, with {port}"),
+)
+def init(options: argparse.Namespace) -> int:
+    from clickgrad.tools.init_site import init_site
+
+    for file in init_site(options.folder, options.url, options.start):
+        print(file)
+    print(f"Fill them in, then: clickgrad prove --set tasks.suite={options.folder} --set evaluate.split=all")
+    return DONE

@@ -18,17 +18,23 @@ if TYPE_CHECKING:  # pydantic is too slow for --help
 POLICY = option(
     "--policy",
     metavar="P",
-    help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, vllm:<url>, chat:<model>, or a run "
-    "folder (default: torch:<model.path>)",
+    help="scripted:expert, scripted:noop, torch:<folder, hub id or smollm2>, vllm:<url>, chat:<model>, "
+    "shipped:<name>, or a run folder (default: torch:<model.path>)",
 )
 
 
 @recipe("train", "demonstrations, cloning, reinforcement, with an evaluation around each", preset="quick", trains=True)
 async def train(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.display import journey, say
+    from clickgrad.planning.journey import closing_lines, opening_lines, reckon_stages
     from clickgrad.recipes.train import train
 
-    report = await train(config, options.run)
-    text = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}"
+    stages = reckon_stages(config)
+    say("\n".join(opening_lines(stages, options.run)))
+    with journey(stages):
+        report = await train(config, options.run)
+    text = f"\nSuccess on held-out tasks\n{report.table()}\n\nreport: {options.run / 'report.html'}\n"
+    text += "\n".join(closing_lines(options.run))
     return _measured(text, [evaluation.success for _, evaluation in report.evaluations])
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from clickgrad.errors import UserError
+from clickgrad.learn.frozen import base_weight
 from clickgrad.learn.ranks import full_tensor
 from clickgrad.learn.spec import Lora
 
@@ -27,7 +28,8 @@ def merged_weights(adapted: Any) -> Iterator[tuple[str, torch.Tensor]]:
     """Every weight that the adapter changes, whole, by its name in the plain model. All ranks must call it."""
     for name, module in adapted.base_model.model.named_modules():
         if hasattr(module, "get_delta_weight"):
-            yield f"{name}.weight", full_tensor(module.base_layer.weight) + _delta(module)
+            # In float32, whatever the weight is: rounded, small changes would be lost.
+            yield f"{name}.weight", full_tensor(base_weight(module)).float() + _delta(module).float()
 
 
 def _delta(layer: Any) -> torch.Tensor:

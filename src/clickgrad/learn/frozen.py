@@ -1,9 +1,9 @@
 """Products with frozen weights and the adapters beside them, for the learner and for who samples from it.
 
 Weights that never change are packed once (`policy/packed.py`), there and back: a packed matrix serves the way forward,
-its packed transpose the gradient. The adapter stays apart in both, since a step changes weights by less than what
-bfloat16 can tell apart; added to rounded weights it would be lost. Sampler and learner then compute alike, from one
-copy of everything.
+its packed transpose the gradient; a plain copy is kept only where packing rounds. The adapter stays apart in both,
+since a step changes weights by less than what bfloat16 can tell apart; added to rounded weights it would be lost.
+Sampler and learner then compute alike, from one copy of everything.
 
 Shapes: N tokens, I inputs, O outputs, R rank of the adapter.
 """
@@ -32,9 +32,7 @@ class FrozenLinears:
         others = [one for one in adapted.modules() if isinstance(one, torch.nn.Linear) and one not in inside]
         last = adapted.get_output_embeddings()
         with torch.no_grad():
-            self._adapted = [
-                _Adapted(layer, _both_ways(layer.base_layer, self._dtype), self._dtype) for layer in layers
-            ]
+            self._adapted = [_freeze(layer, self._dtype) for layer in layers]
             # Logits are as large as 30, where bfloat16 knows steps of 1/8: the last layer is never rounded.
             types = [torch.float32 if layer is last else self._dtype for layer in others]
             frozen = [
@@ -57,10 +55,19 @@ class FrozenLinears:
             forward.refresh()
 
     def release(self) -> None:
+        for adapted in self._adapted:
+            adapted.module.base_layer.weight = torch.nn.Parameter(base_weight(adapted.module), requires_grad=False)
         for forward in self._forwards:
             vars(forward.module).pop("forward", None)
         if self._norms:
             self._norms.release()
+
+
+def base_weight(module: Any) -> Tensor:
+    """Of a layer with an adapter, without what that adds."""
+    forward = vars(module).get("forward")
+    weight: Tensor = module.base_layer.weight
+    return forward.weight.there.to_dense() if isinstance(forward, _Adapted) and not weight.numel() else weight
 
 
 def can_freeze(model: Any) -> bool:
@@ -78,6 +85,14 @@ class BothWays:
 def _both_ways(layer: torch.nn.Linear, dtype: torch.dtype) -> BothWays:
     weight, bias = layer.weight, layer.bias
     return BothWays(pack(weight, dtype), pack(weight.t().contiguous(), dtype), None if bias is None else bias.to(dtype))
+
+
+def _freeze(module: Any, dtype: torch.dtype) -> _Adapted:
+    base = module.base_layer
+    frozen = _Adapted(module, _both_ways(base, dtype), dtype)
+    if base.weight.dtype is dtype:  # the packed one is the same numbers in another order
+        base.weight = torch.nn.Parameter(torch.empty(0, dtype=dtype), requires_grad=False)
+    return frozen
 
 
 @dataclass(slots=True, eq=False)

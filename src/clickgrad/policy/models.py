@@ -101,7 +101,8 @@ def load(spec: ModelSpec) -> LoadedModel:
         torch.set_num_threads(spec.threads)
     loaded = load_model(spec.source)
     model = loaded.model.to(choose_device(spec.device), getattr(torch, spec.dtype))
-    return replace(loaded, model=model, most_tokens=spec.context_tokens, compute=spec.compute)
+    compute = "bfloat16" if spec.dtype == "bfloat16" else spec.compute
+    return replace(loaded, model=model, most_tokens=spec.context_tokens, compute=compute)
 
 
 def load_model(source: str) -> LoadedModel:
@@ -201,8 +202,9 @@ def _merged(model: Any, folder: Path, base: str) -> Any:
         with warnings.catch_warnings():  # what it warns of is an error here
             warnings.simplefilter("ignore")
             adapted = peft.PeftModel.from_pretrained(model, folder)
+            adapter = set(peft.get_peft_model_state_dict(adapted))
         with safetensors.safe_open(folder / "adapter_model.safetensors", "pt") as file:
-            strangers = set(file.keys()) ^ set(peft.get_peft_model_state_dict(adapted))
+            strangers = set(file.keys()) ^ adapter
     except (*UNREADABLE, TypeError) as error:
         raise UserError(f"the adapter {folder} does not fit its base {base}: {_first_line(error)}") from error
     if strangers:

@@ -157,7 +157,7 @@ def can_pack(layer: torch.nn.Module) -> bool:
     return (
         type(layer) is torch.nn.Linear
         and layer.weight.device.type == "cpu"
-        and layer.weight.dtype is torch.float32
+        and layer.weight.dtype in (torch.float32, torch.bfloat16)
         and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from clickgrad.errors import TokenLimit
 from clickgrad.types import Completion, Prompt, Sampling
@@ -26,6 +26,17 @@ class Policy(Protocol):
 
     def close(self) -> None:
         """Idempotent."""
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A policy that can be heard while it replies."""
+
+    def listen(self, episode: str, hear: Callable[[str], None] | None) -> None:
+        """From the episode's next prompt on, `hear` is told the reply so far whenever it has grown, on any thread.
+
+        None ends it.
+        """
 
 
 class TrainedPolicy(Policy, Protocol):

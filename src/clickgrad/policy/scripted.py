@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -103,6 +103,32 @@ class FixedPolicy:
 
     def close(self) -> None:
         self._closed = True
+        self._said.clear()
+
+
+class RecordedPolicy:
+    """Says again what was said in a demonstration of the task at hand; by task id. Then it gives up."""
+
+    name = "recorded"
+    version = 0
+
+    def __init__(self, told: Mapping[str, Sequence[str]]) -> None:
+        self._told = told
+        self._said: dict[str, int] = {}
+        self.longest = max(map(len, told.values()), default=0)
+
+    async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        turn = self._said.get(prompt.episode, 0)
+        self._said[prompt.episode] = turn + 1
+        told = self._told.get(prompt.task.id, ())
+        if turn >= len(told):
+            raise PolicyError(f"no more was recorded of {prompt.task.id}")
+        return written(told[turn])
+
+    def forget(self, episode: str) -> None:
+        self._said.pop(episode, None)
+
+    def close(self) -> None:
         self._said.clear()
 
 

@@ -10,7 +10,8 @@ from clickgrad.errors import UserError
 from clickgrad.run_layout import model_of
 
 KNOWN = (
-    "scripted:expert, scripted:noop, torch:smollm2, torch:<folder or hub id>, vllm:<url>, chat:<model>, or a run folder"
+    "scripted:expert, scripted:noop, torch:smollm2, torch:<folder or hub id>, vllm:<url>, chat:<model>, "
+    "shipped:<name>, or a run folder"
 )
 
 
@@ -77,6 +78,20 @@ class ChatModel:
         return f"chat:{self.model}"
 
 
+SHIPPED = Path(__file__).parent.parent / "shipped"  # adapters that come with the package, a folder each
+
+
+def shipped_names() -> list[str]:
+    return sorted(file.parent.name for file in SHIPPED.glob("*/adapter_config.json"))
+
+
+def _shipped(name: str, text: str) -> TorchModel:
+    if name not in shipped_names():
+        known = ", ".join(shipped_names()) or "none in this copy; scripts/ship.py makes one from a run"
+        raise UserError(f"{text}: no such policy ships with clickgrad ({known})")
+    return TorchModel(str(SHIPPED / name), text)
+
+
 PolicySpec = Scripted | Replies | TorchModel | VllmServers | ChatModel
 
 
@@ -95,6 +110,8 @@ def parse_policy(text: str) -> PolicySpec:
             raise UserError("chat: names no model; write it as chat:<model>, for example chat:gpt-4o")
         case "vllm" if name:
             return VllmServers(tuple(name.split(",")))
+        case "shipped" if name:
+            return _shipped(name, text)
         case "torch" if name:
             return TorchModel(model_of(name), text)
         case _ if Path(text).is_dir():

@@ -55,6 +55,7 @@ class Request:
     logprobs: list[float] = field(default_factory=list)
     version: int = 0  # of the weights that began to read its prompt: no token is older
     failed: PolicyError | None = None
+    hear: Callable[[str], None] | None = None  # somebody who wants the reply as it grows
 
     @property
     def length(self) -> int:
@@ -144,6 +145,7 @@ class TorchEngine:
         self._rows = Rows(loaded.model.config, self._packed.cache_dtype or loaded.model.dtype)
         self._prefixes = PrefixStore(cache_tokens)
         self._drafter = Drafter() if drafting else None
+        self._hearers: dict[str, Callable[[str], None]] = {}
         self._seconds = 0.0
         self._passes = self._replying = self._drawn = 0
         self._thread = threading.Thread(target=self._run, name="torch-engine", daemon=True)
@@ -155,12 +157,20 @@ class TorchEngine:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Completion] = loop.create_future()
         request = Request(prompt.ids, sampling, loop, future, Page(prompt.ids), random.Random(sampling.seed))
+        request.hear = self._hearers.get(prompt.episode)
         with self._wait_for(request):
             self._arrivals.put(request)
             return await future
 
+    def listen(self, episode: str, hear: Callable[[str], None] | None) -> None:
+        if hear is None:
+            self._hearers.pop(episode, None)
+        else:
+            self._hearers[episode] = hear
+
     def forget(self, episode: str) -> None:
-        """Nothing is kept by episode: prefixes age out by use."""
+        """Nothing else is kept by episode: prefixes age out by use."""
+        self._hearers.pop(episode, None)
 
     def swap_weights(self, change: Callable[[], None], version: int) -> None:
         """Let `change` put new weights in place, between two passes. Requests under way go on with the new ones.
@@ -436,6 +446,8 @@ class TorchEngine:
                 break
             right += 1
         self._rows.lengths[row] += right
+        if request.hear and not self._is_complete(request):
+            request.hear(self._loaded.tokenizer.decode(request.sampled))
         self._replying += 1
         self._drawn += right + 1
         if self._drafter and part.guesses:

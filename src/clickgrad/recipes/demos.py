@@ -52,7 +52,7 @@ async def record(
             raise UserError(f"{path} holds demonstrations of other tasks: give another --out, or move it away")
         return finished
     recorded = await _record(config, slots, beside, expert)
-    passed = [_timeless(trajectory) for trajectory in recorded if trajectory.reward == 1.0]
+    passed = [timeless(trajectory) for trajectory in recorded if trajectory.reward == 1.0]
     if len(passed) < len(slots):
         lost = next(trajectory for trajectory in recorded if trajectory.reward != 1.0)
         raise UserError(
@@ -134,7 +134,7 @@ def _expert(config: Config, folder: Path) -> Iterator[ExpertPolicy]:
                 yield ExpertPolicy(config.agent.reply_format, ChatExplainer(engine))
 
 
-def _timeless(trajectory: Trajectory) -> Trajectory:
+def timeless(trajectory: Trajectory) -> Trajectory:
     """Without what depends on the machine: seconds, and where its fonts put the elements."""
     turns = tuple(
         replace(turn, observation=_unplaced(turn.observation), policy_s=0.0, browser_s=0.0) for turn in trajectory.turns

@@ -25,6 +25,7 @@ from clickgrad.report.index import TrajectoryIndex, format_note
 from clickgrad.report.metrics import read_rows, read_steps
 from clickgrad.report.phases import NAMES, find_phases
 from clickgrad.report.rows import (
+    LEFT,
     CloneRow,
     LossRow,
     ReinforceRow,
@@ -35,6 +36,7 @@ from clickgrad.report.rows import (
 )
 from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs
+from clickgrad.report.strips import Strip, read_strips
 from clickgrad.report.summary import EvalReport, summarize_episodes
 from clickgrad.run_layout import (
     CLONE,
@@ -80,6 +82,7 @@ class RunReport:
     parts: tuple[Part, ...] = ()
     skipped: tuple[str, ...] = ()
     losses: tuple[LossRow, ...] = ()  # what a cluster lost, and what was done about it
+    strips: tuple[Strip, ...] = ()  # a few episodes in pictures
     gain: Pairs | None = None  # of the last evaluation over the one before it
 
     def save(self, run: Path) -> None:
@@ -120,6 +123,7 @@ class RunReport:
                 title=title,
                 evaluations=self.evaluations,
                 gain=self.gain,
+                strips=self.strips,
                 headline=interval_chart("Success with 95 % intervals", [(n, r.success) for n, r in self.evaluations]),
                 sites=sorted({name for report in reports for name, _ in report.by_site}),
                 templates=sorted({name for report in reports for name, _ in report.by_template}),
@@ -129,6 +133,7 @@ class RunReport:
                 charts=_charts(self.reinforce_metrics, self.phases),
                 shares=_shares(self.reinforce_metrics),
                 phases=_phase_names(self.phases, self.reinforce_metrics),
+                starts=start_levels(self.reinforce_metrics),
                 steps=self.reinforce_metrics,
                 parts=self.parts,
                 versions=versions(),
@@ -146,11 +151,13 @@ def read_report(run: Path) -> RunReport:
     skipped = [complaint] if complaint else []
     evaluations = []
     played: list[list[Episode]] = []
+    stages: list[Path] = []
     for stage in [run, *sorted(run.glob("evaluate-*"), key=_stage_order)]:
         if episodes := read_evaluation(stage, skipped):
             name = TITLES.get(stage.name, stage.name.removeprefix("evaluate-"))
             evaluations.append((name, summarize_episodes(episodes)))
             played.append(episodes)
+            stages.append(stage)
     losses: list[LossRow] = []
     for stage in [run, *sorted(path for path in run.iterdir() if path.is_dir())]:
         rows, complaints = read_rows(stage / LOSSES, read_loss)
@@ -171,6 +178,7 @@ def read_report(run: Path) -> RunReport:
         parts=_parts(run, cloning, reinforcing),
         skipped=tuple(skipped),
         losses=tuple(losses),
+        strips=tuple(read_strips(stages, played)),
         gain=compare(*played[-2:]).pairs if len(played) > 1 else None,
     )
 
@@ -239,6 +247,21 @@ def _charts(rows: Sequence[StepRow], borders: tuple[float, float] | None = None)
     metrics = [metric for metric in metrics_of(rows) if metric.in_report]
     charts = [line_chart(metric.title, metric.points(rows), metric.top, borders) for metric in metrics]
     return [chart for chart in charts if chart]
+
+
+def start_levels(rows: Sequence[ReinforceRow]) -> list[tuple[str, str]]:
+    """Of each template whose episodes begin later: the turns left to do there, and from which step on.
+
+    2 in step 3 and 4, then 3: "2 from step 3, 3 from step 5".
+    """
+    levels: dict[str, list[str]] = {}
+    last: dict[str, float | None] = {}
+    for row in rows:
+        for name, left in row.more.items():
+            if name.startswith(LEFT) and left is not None and last.get(name) != left:
+                last[name] = left
+                levels.setdefault(name.removeprefix(LEFT), []).append(f"{left:g} from step {row.step}")
+    return [(template, ", ".join(changes)) for template, changes in sorted(levels.items())]
 
 
 def _shares(rows: Sequence[ReinforceRow]) -> Markup:

@@ -11,10 +11,10 @@ from typing import Any
 from clickgrad.integrity import broken_signature
 from clickgrad.report.index import SUFFIX
 from clickgrad.report.metrics import leads_out
-from clickgrad.run_layout import CHECKPOINTS, CONFIG, METRICS, MODEL, SCREENSHOTS, SKIPPED, TRAJECTORIES
+from clickgrad.run_layout import CHECKPOINTS, CONFIG, LIVE, METRICS, MODEL, SCREENSHOTS, SKIPPED, TRAJECTORIES
 
 DEPTH = 4
-PASSED_OVER = {MODEL, CHECKPOINTS, SCREENSHOTS, TRAJECTORIES, SKIPPED, "node_modules", "__pycache__"}
+PASSED_OVER = {MODEL, CHECKPOINTS, SCREENSHOTS, LIVE, TRAJECTORIES, SKIPPED, "node_modules", "__pycache__"}
 
 
 @dataclass(frozen=True, slots=True)

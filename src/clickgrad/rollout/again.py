@@ -35,14 +35,19 @@ async def play_again(turns: Sequence[Turn], session: Session) -> AsyncIterator[i
     """The stored actions, each on the page it was chosen from; yields how many turns are done, after each of them."""
     before: Turn | None = None
     for number, turn in enumerate(turns, 1):
-        page = await session.observe()
-        page = with_notice_of(before.action, page, before.paged) if before else page
-        page = replace(page, first=turn.observation.first)  # the agent's own place in it, not the browser's doing
-        if page != turn.observation:
-            raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")
-        await _act(turn, session)
+        await observe_again(turn, before, number, session)
+        await act(turn, session)
         before = turn
         yield number
+
+
+async def observe_again(turn: Turn, before: Turn | None, number: int, session: Session) -> None:
+    """Raises Diverged unless the page is the one that turn `number` was played on, after the turn `before`."""
+    page = await session.observe()
+    page = with_notice_of(before.action, page, before.paged, before.read_as) if before else page
+    page = replace(page, first=turn.observation.first)  # the agent's own place in it, not the browser's doing
+    if page != turn.observation:
+        raise Diverged(f"turn {number}: {_first_difference(turn.observation, page)}")
 
 
 async def breaks_again(task: Task, turns: Sequence[Turn], venue: Venue) -> bool:
@@ -56,10 +61,10 @@ async def breaks_again(task: Task, turns: Sequence[Turn], venue: Venue) -> bool:
         async with venue.open(task) as visit:
             for turn in earlier:
                 await visit.session.observe()
-                await _act(turn, visit.session)
+                await act(turn, visit.session)
             await visit.session.observe()
             try:
-                await _act(last, visit.session)
+                await act(last, visit.session)
                 await visit.session.observe()
                 await visit.session.perform(Wait())  # the policy took its time, too: what comes late has to come now
                 await visit.session.observe()
@@ -71,7 +76,7 @@ async def breaks_again(task: Task, turns: Sequence[Turn], venue: Venue) -> bool:
     return broken
 
 
-async def _act(turn: Turn, session: Session) -> None:
+async def act(turn: Turn, session: Session) -> None:
     if not turn.paged and not isinstance(turn.action, Exit | Unparsable):
         await session.perform(turn.action)
 

@@ -16,9 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.errors import InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
+from clickgrad.errors import BrowserError, InfraError, PageError, PolicyError, TokenLimit, UserError, boundary
 from clickgrad.policy.protocol import Policy
 from clickgrad.rollout.again import breaks_again, reaches_page, require_same
 from clickgrad.rollout.reading import Reading
@@ -43,6 +42,7 @@ from clickgrad.types import (
     Verdict,
 )
 
+PICTURE_S = 3.0  # that a turn waits for its picture when the reply is there; one that is later is missing
 UNJUDGED = Verdict(Outcome.UNJUDGED)
 REPEATS = 2  # of actions after which a page was unusable; it must come out so each time to be the agent's doing
 
@@ -63,7 +63,7 @@ class Agent:
     policy: Policy
     builder: PromptBuilder
     limits: Limits
-    save_screenshot: Callable[[str, bytes], str] | None = None  # (name, jpeg) to the file's name
+    save_screenshot: Callable[[str, bytes], str | None] | None = None  # (name, jpeg) to the file's name, if it is kept
 
 
 @dataclass(slots=True)
@@ -199,24 +199,29 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
         looked = time.monotonic()
         observation = reading.show(await visit.session.observe())
         world = visit.world()
-        screenshot = await _screenshot(agent, visit, f"{episode}-{index:02d}")
         asked = time.monotonic()
         prompt = agent.builder.prompt(episode, task, history, observation)
         given = course.opening.turns[index] if index < len(course.opening.turns) else None
-        if given:
-            require_same(given, observation, world, index + 1)
-            completion, action = given.completion, given.action
-        else:
-            try:
+        picture = asyncio.ensure_future(_screenshot(agent, visit, f"{episode}-{index:02d}"))
+        try:
+            if given:
+                require_same(given, observation, world, index + 1)
+                completion, action, read_as = given.completion, given.action, given.read_as
+            else:
                 completion = await _ask(agent, prompt, turn_seed(seed, index))
-            except TokenLimit as limit:
-                course.end, course.error = End.TOKEN_LIMIT, str(limit)
-                return
-            action = parse(completion.text, agent.builder.reply_format)
+                action, read_as = agent.builder.grammar.read(completion.text, observation.elements)
+            await asyncio.wait([picture], timeout=PICTURE_S)  # before the page changes
+            screenshot = picture.result() if picture.done() else None
+        except TokenLimit as limit:
+            course.end, course.error = End.TOKEN_LIMIT, str(limit)
+            return
+        finally:
+            picture.cancel()
+            await asyncio.gather(picture, return_exceptions=True)
         replied = time.monotonic()
         history.append(completion)
         # Whoever demonstrates is shown whole pages: what was the browser's to scroll then is so now.
-        paged = reading.turn(action, prompt.cut if given is None or given.paged else None)
+        paged = reading.turn(action, prompt.cut if given is None or given.paged else None, read_as)
         try:
             match action:
                 case Exit(message):
@@ -237,6 +242,7 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
                     screenshot=screenshot,
                     paged=paged,
                     world=world,
+                    read_as=read_as,
                 )
             )
         if course.end is End.STOPPED or visit.over():
@@ -257,9 +263,13 @@ async def _ask(agent: Agent, prompt: Prompt, seed: int) -> Completion:
 
 
 async def _screenshot(agent: Agent, visit: Visit, name: str) -> str | None:
+    """Taken while the policy thinks. One that cannot be taken is missing, nothing more: it is for people alone."""
     if agent.save_screenshot is None:
         return None
-    jpeg = await visit.session.screenshot()
+    try:
+        jpeg = await visit.session.screenshot()
+    except BrowserError:
+        return None
     try:
         return agent.save_screenshot(name, jpeg)
     except OSError as error:

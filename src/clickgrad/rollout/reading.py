@@ -20,18 +20,19 @@ class Reading:
         self._shown: Observation | None = None
         self._action: Action | Unparsable | None = None
         self._paged = False
+        self._read_as = ""
 
     def show(self, page: Observation) -> Observation:
         """The page from where the agent has come to; from its top, if it is another one."""
         if not self._stays(page):
             self._starts = [0]
-        page = with_notice_of(self._action, page, self._paged) if self._action else page
-        self._shown = replace(page, first=self._starts[-1])
+        told = with_notice_of(self._action, page, self._paged, self._read_as) if self._action else page
+        self._shown = replace(told, first=self._starts[-1])
         return self._shown
 
-    def turn(self, action: Action | Unparsable, cut: int | None) -> bool:
+    def turn(self, action: Action | Unparsable, cut: int | None, read_as: str = "") -> bool:
         """Whether the action only moves on through the lines shown, of which `cut` was the first without room."""
-        self._action, self._paged = action, True
+        self._action, self._paged, self._read_as = action, True, read_as
         match action:
             case ScrollDown() if cut is not None and cut > self._starts[-1]:
                 self._starts.append(cut)
@@ -52,10 +53,13 @@ class Reading:
         return was.lines[:above] == page.lines[:above]
 
 
-def with_notice_of(action: Action | Unparsable, page: Observation, paged: bool = False) -> Observation:
+def with_notice_of(
+    action: Action | Unparsable, page: Observation, paged: bool = False, read_as: str = ""
+) -> Observation:
     """With the notice that belongs there: a session's own is about the last action that reached it."""
-    if paged:
-        return replace(page, notice="")
     if isinstance(action, Unparsable):
         return replace(page, notice=f"the last reply was no action: {action.reason}")
-    return page
+    notice = "" if paged else page.notice
+    if read_as:
+        notice = " ".join(filter(None, [f"the last reply was read as {read_as}.", notice]))
+    return page if notice == page.notice else replace(page, notice=notice)

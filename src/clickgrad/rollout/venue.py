@@ -21,6 +21,8 @@ class Visit:
     evidence: Callable[[str | None], Awaitable[Evidence]]  # by the answer given: all that judging may look at
     task: Task | None = None  # as it turned out on opening, where only the page knows the intent
     over: Callable[[], bool] = lambda: False  # whether the page has ended the episode by itself; asked after every turn
+    # As `evidence`, before the end and without an answer; None where looking could change something.
+    peek: Callable[[], Awaitable[Evidence]] | None = None
     require_site: Callable[[], None] = lambda: None  # raises when the site has died; asked before every turn
     world: Callable[[], str] = lambda: ""  # a hash of the state that pages are made from; "" where it is out of sight
 
@@ -48,7 +50,7 @@ class ArenaVenue:
                 return Evidence(answer, session.url, await session.page_text(), world.diff())
 
             try:
-                yield Visit(session, evidence, world=world.state)
+                yield Visit(session, evidence, peek=lambda: evidence(None), world=world.state)
             finally:
                 await session.close()
         finally:

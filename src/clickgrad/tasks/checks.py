@@ -130,12 +130,17 @@ def _page_reward(check: RewardCheck, reward: float | None) -> tuple[bool, str]:
 
 
 def _state(check: StateCheck, changes: Sequence[RowChange]) -> tuple[bool, str]:
-    owner = _match(check.changes, changes)  # index of a change -> index of the expected change it fulfils
-    missing = [expected for index, expected in enumerate(check.changes) if index not in owner.values()]
-    extra = [change for index, change in enumerate(changes) if index not in owner]
+    missing, extra = unmatched(check, changes)
     reasons = [f"expected {_describe(change)}, which did not happen" for change in missing]
     reasons += [f"unexpected {_describe(change)}" for change in extra]
     return not reasons, "; ".join(reasons) or "exactly the expected rows changed"
+
+
+def unmatched(check: StateCheck, changes: Sequence[RowChange]) -> tuple[list[RowChange], list[RowChange]]:
+    """What was expected and did not happen, and what happened and was not expected."""
+    owner = _match(check.changes, changes)  # index of a change -> index of the expected change it fulfils
+    missing = [expected for index, expected in enumerate(check.changes) if index not in owner.values()]
+    return missing, [change for index, change in enumerate(changes) if index not in owner]
 
 
 def _match(expected: Sequence[RowChange], changes: Sequence[RowChange]) -> dict[int, int]:

@@ -34,6 +34,14 @@ class Expert:
             raise ExpertLost(f"task {self._task.id}: the expert has already finished") from None
 
 
+def has_expert(task: Task) -> bool:
+    if is_own_site(task.suite):
+        from clickgrad.tasks.own import has_own_expert
+
+        return has_own_expert(task)
+    return task.template in _SCRIPTS
+
+
 def _script_of(task: Task) -> MakeScript:
     if is_own_site(task.suite):
         from clickgrad.tasks.own import own_script

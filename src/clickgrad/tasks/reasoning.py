@@ -9,7 +9,11 @@ from collections.abc import Sequence
 
 from clickgrad.tasks.moves import Move
 from clickgrad.types import (
+    AnswerDialog,
     Click,
+    Deselect,
+    DoubleClick,
+    Drag,
     Element,
     Exit,
     GoBackward,
@@ -17,7 +21,9 @@ from clickgrad.types import (
     Hover,
     Observation,
     PressEnter,
+    PressKey,
     RightClick,
+    Scroll,
     ScrollDown,
     ScrollUp,
     Search,
@@ -25,6 +31,7 @@ from clickgrad.types import (
     SwitchTab,
     Task,
     Type,
+    Upload,
     Wait,
 )
 
@@ -80,6 +87,20 @@ def _decision(page: Observation, move: Move) -> str:
             return "So I will press Enter."
         case Wait():
             return "So I will wait for the page."
+        case PressKey(keys):
+            return f"So I will press {keys}."
+        case DoubleClick(element):
+            return f"So I will double click {_named(page, element)}."
+        case Drag(element, to):
+            return f"So I will drag {_named(page, element)} to {_named(page, to)}."
+        case Scroll(element, direction):
+            return f"So I will scroll {direction} in {_named(page, element)}."
+        case Upload(element, file):
+            return f'So I will give the file "{file}" to {_named(page, element)}.'
+        case AnswerDialog(accept, text):
+            return "So I will " + (f'accept the dialog with "{text}".' if accept else "dismiss the dialog.")
+        case Deselect(element, option):
+            return f'So I will take "{option}" out of the choice in {_named(page, element)}.'
 
 
 def _named(page: Observation, number: int) -> str:

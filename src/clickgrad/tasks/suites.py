@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from clickgrad.codec import CodecError, from_plain
-from clickgrad.errors import UserError
+from clickgrad.errors import UserError, did_you_mean
 from clickgrad.tasks.json_list import read_json_list
 from clickgrad.tasks.miniwob import miniwob_tasks
 from clickgrad.tasks.pocket import pocket_tasks, unseen_tasks
@@ -62,8 +62,9 @@ def parse_suite(text: str) -> Suite:
     if text.endswith(".json") or Path(text).is_file():
         return TaskFile(Path(text))
     known = ", ".join((*_BUNDLED, *_WEBARENA))
+    near = did_you_mean(text, (*_BUNDLED, *_WEBARENA))
     raise UserError(
-        f"unknown suite {text!r}: use one of {known}, the path of a .json file of tasks, "
+        f"unknown suite {text!r}{near}: use one of {known}, the path of a .json file of tasks, "
         "or a folder of your own with a site.toml"
     )
 

@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 from clickgrad.agent.prompt import surroundings
 from clickgrad.backends.agents import make_agent
 from clickgrad.backends.policies import open_policy
+from clickgrad.backends.venues import browser_opener
 from clickgrad.browser.chromium import require_chromium
-from clickgrad.browser.pool import Browser
+from clickgrad.browser.tab import Pace
 from clickgrad.config import Config
 from clickgrad.display import say
 from clickgrad.errors import UserError
@@ -37,7 +38,8 @@ async def run_goal(
     episode = f"goal-{len(file.read()) + 1:03d}"
     with open_policy(spec, config) as (policy, builder):
         agent = make_agent(config, _Aloud(policy), builder, temperature=0.0, run=out.parent)
-        async with Browser(hosts, require_chromium(), rendering=config.agent.rendering) as browser:
+        opens = browser_opener(config, require_chromium())
+        async with opens(Pace(config.rollout.settle_s, config.rollout.real_time))(hosts) as browser:
             trajectory = await run_episode(episode, task, config.seed, agent, PlainVenue(browser))
     file.append(trajectory)
     return trajectory
@@ -60,8 +62,9 @@ class _Aloud:
 
     async def complete(self, prompt: Prompt, sampling: Sampling) -> Completion:
         self._turns += 1
-        around = surroundings(prompt.observation)
-        say("\n   ".join([f"{self._turns:>2} {around[0]}", *around[1:]]))
+        around, page = surroundings(prompt.observation), prompt.observation
+        shown = page.lines[page.first : prompt.cut]
+        say("\n   ".join([f"{self._turns:>2} {around[0]}", *around[1:], *(f"| {line}" for line in shown)]))
         completion = await self._policy.complete(prompt, sampling)
         say("\n".join(f"   > {line}" for line in completion.text.strip().splitlines()))
         return completion

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from clickgrad.learn.frozen import FrozenLinears
 from clickgrad.learn.learner import LocalLearner
 from clickgrad.learn.logprobs import collate, reply_logprobs
 from clickgrad.learn.spec import Lora
-from clickgrad.policy.models import LoadedModel
+from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.policy.spec import Compute
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.types import Completion, Observation, Prompt, Sample, Sampling
@@ -75,11 +76,31 @@ def test_rounded_products_give_almost_those(layers: int) -> None:
     assert 1e-4 < float((near - exact).norm() / exact.norm()) < 0.03
 
 
-def test_released_layers_are_plain_ones() -> None:
-    model = adapted(new_model())
+def test_no_plain_copy_is_kept_beside_an_exact_one_and_released_layers_have_theirs_again() -> None:
+    model, before = adapted(new_model()), adapted(new_model()).state_dict()  # type: ignore[attr-defined]
     frozen = FrozenLinears(model, "float32")
+    layer = model.get_decoder().layers[0].mlp.up_proj  # type: ignore[attr-defined]
+    assert layer.base_layer.weight.numel() == 0
     frozen.release()
     assert not any("forward" in vars(module) for module in model.modules())  # type: ignore[attr-defined]
+    after = model.state_dict()  # type: ignore[attr-defined]
+    assert all(torch.equal(after[name], value) for name, value in before.items())
+
+
+@needs_bfloat16
+def test_a_model_in_bfloat16_learns_and_is_exported_with_its_small_changes(tmp_path: Path) -> None:
+    loaded = new_model("bfloat16")
+    start = {name: value.clone() for name, value in loaded.model.bfloat16().state_dict().items()}
+    learner = new_learner(loaded, 4)
+    learner.clone(SAMPLES, 1e-5, 1000, "comb")
+    assert {value.dtype for value in learner.weights().values()} == {torch.float32}
+    learner.export(tmp_path / "model")
+    exported = load_model(str(tmp_path / "model")).model.state_dict()
+    name = "model.layers.0.mlp.up_proj.weight"
+    changed = (exported[name] != start[name].float()).float().mean()
+    if_rounded = (exported[name].bfloat16() != start[name]).float().mean()
+    assert float(changed) > 0.9
+    assert float(if_rounded) < 0.5  # most of the changes would have been lost
 
 
 def ask(learner: LocalLearner, learn: bool) -> list[Completion]:

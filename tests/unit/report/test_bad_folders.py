@@ -22,7 +22,8 @@ from clickgrad.report.cuts import Cut, write_cuts
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.page import read_report
 from clickgrad.report.studies import read_study
-from clickgrad.report.viewer.library import Filter, Library, NotHere
+from clickgrad.report.viewer.errors import NotHere
+from clickgrad.report.viewer.library import Filter, Library
 from clickgrad.rollout.store import FORMAT, TrajectoryFile
 from clickgrad.types import CheckResult, Evidence, Outcome, Trajectory, Verdict
 

@@ -12,7 +12,7 @@ from clickgrad.errors import UserError
 from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.episodes import Episode
 from clickgrad.report.metrics import Metrics, read_steps, timed
-from clickgrad.report.page import RunReport, read_report
+from clickgrad.report.page import RunReport, read_report, start_levels
 from clickgrad.report.phases import find_phases
 from clickgrad.report.rows import CloneRow, LossRow, ReinforceRow, StepRow, metrics_of, plain, read_loss, read_step
 from clickgrad.report.stats import Pairs, Rate
@@ -295,3 +295,18 @@ def test_an_evaluation_that_measured_nothing_shows_no_rate_anywhere(tmp_path: Pa
     assert "not measured" in page
     assert "0.0%" not in page.replace(" ", "")
     assert "0.0%" not in report.text() + report.markdown()
+
+
+def test_the_report_says_from_where_on_episodes_of_a_template_began(tmp_path: Path) -> None:
+    levels = {3: {"shop.buy": 2, "map.tour": 1}, 4: {"shop.buy": 2}, 5: {"shop.buy": 3}, 6: {"shop.buy": 2}}
+    rows = [
+        ReinforceRow(step=step, success=0.5, more={f"left/{name}": left for name, left in some.items()})
+        for step, some in levels.items()
+    ]
+    assert start_levels(rows) == [
+        ("map.tour", "1 from step 3"),
+        ("shop.buy", "2 from step 3, 3 from step 5, 2 from step 6"),
+    ]
+    for row in rows:
+        Metrics(tmp_path / "metrics.jsonl").append(plain(row))
+    assert "2 from step 3, 3 from step 5" in read_report(tmp_path).html("run")

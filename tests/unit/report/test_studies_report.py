@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 from tiny import make_task, make_trajectory, make_turn
 
+from clickgrad.config import ForksSection
 from clickgrad.report import paper
 from clickgrad.report.chart import Curve, curves_chart
 from clickgrad.report.cuts import Cut, read_cuts, write_cuts
+from clickgrad.report.forks import CLONING, NAMES
+from clickgrad.report.metrics import Metrics
+from clickgrad.report.rows import ReinforceRow, plain
 from clickgrad.report.studies import StudyReport, read_study
 from clickgrad.report.viewer.server import make_app
 from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.studies.forks import ARMS
 
 TURN = make_turn([1, 2, 3], [4, 5])
 
@@ -143,3 +149,41 @@ def test_the_viewer_shows_a_study_as_its_report(tmp_path: Path) -> None:
     client = TestClient(make_app(tmp_path), base_url="http://127.0.0.1")
     assert "<h1>Prompting baselines</h1>" in client.get("/report", params={"run": "."}).text
     assert "<h1>01-a</h1>" in client.get("/report", params={"run": "01-a"}).text
+
+
+def test_arms_are_pooled_over_the_seeds_and_compared_with_the_clone_and_with_cloning_on(tmp_path: Path) -> None:
+    """Two seeds of four tasks. The clones solve 1 and 2 of them, cloning on 2 and 2, all additions 3 and 3."""
+    tmp_path.joinpath("config.toml").write_text(
+        'command = "study forks"\n[forks]\nseeds = [0, 1]\narms = ["cloning", "paper", "all"]\n'
+    )
+    solved = {
+        "evaluate-clone": ([1, 0, 0, 0], [1, 1, 0, 0]),
+        "cloning/evaluate-after": ([1, 1, 0, 0], [1, 1, 0, 0]),
+        "all/evaluate-after": ([1, 1, 1, 0], [0, 1, 1, 1]),
+    }
+    for place, by_seed in solved.items():
+        for seed, rewards in enumerate(by_seed):
+            evaluation(tmp_path / f"seed-{seed}" / place, list(map(float, rewards)))
+    for seed in range(2):
+        for step, spent_s in ((1, 60.0), (2, 150.0)):
+            row = ReinforceRow(step=step, success=0.5, groups_all_0=1, groups_mixed=2, groups_all_1=1, spent_s=spent_s)
+            row = replace(row, sampled_tokens=1000)
+            folder = tmp_path / f"seed-{seed}" / "all" / "reinforce"
+            folder.mkdir(exist_ok=True)
+            Metrics(folder / "metrics.jsonl").append(plain(row))
+    report = read(tmp_path)
+    table = rows(report)
+    assert table["the clone"][:2] == ("8", "37.5 (13.7 – 69.4)")  # Wilson, 3 of 8
+    # Of the pairs of all seeds four are gained and one is lost: p = 2 (C(5,0) + C(5,1)) / 2^5 = 12/32.
+    arm = report.figures["arms"]["all"]
+    assert (arm["over_clone"]["gained"], arm["over_clone"]["lost"], arm["over_clone"]["mcnemar_p"]) == (4, 1, 0.375)
+    assert (arm["over_cloning"]["gained"], arm["over_cloning"]["lost"]) == (3, 1)
+    assert (arm["steps"], arm["mixed_share"], arm["sampled_tokens"], arm["minutes"]) == (4, 0.5, 4000, 5.0)
+    assert table["… and all three"][0] == "8"
+    assert table["… and all three"][2].startswith("+37.5 (")
+    assert table["… and all three"][-3:] == ("4", "8 (50%)", "4 k")
+    assert set(table["M-GRPO as in the paper"]) == {"0", "–"}, "still to come"
+
+
+def test_every_arm_of_the_options_is_one_that_the_study_knows() -> None:
+    assert ForksSection().arms == list(NAMES) == [CLONING, *ARMS]

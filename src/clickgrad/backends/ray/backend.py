@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clickgrad.agent.prompt import Tokenizer
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent, pictured, prompt_builder
 from clickgrad.backends.engines import start_server
 from clickgrad.backends.learners import build_learner
 from clickgrad.backends.policies import open_policy
@@ -151,7 +151,8 @@ async def _asking_parts(
 
         def agent_for(policy: Policy | None) -> Any:
             assert policy is not None
-            return make_agent(config, policy, builder, temperature, run)
+            agent = make_agent(config, policy, builder, temperature, run)
+            return pictured(config, agent, run) if judged else agent
 
         yield WorkerParts(venue, agent_for)
 
@@ -161,7 +162,7 @@ async def _own_parts(config: Config, spec: PolicySpec, run: Path) -> AsyncIterat
     """The policy is scripted: every worker has its own."""
     with open_policy(spec, config) as (policy, builder):
         async with open_venue(config, open_judge(config)) as venue:
-            agent = make_agent(config, policy, builder, config.evaluate.temperature, run)
+            agent = pictured(config, make_agent(config, policy, builder, config.evaluate.temperature, run), run)
             yield WorkerParts(venue, lambda _: agent)
 
 

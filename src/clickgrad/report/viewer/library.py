@@ -16,17 +16,16 @@ from clickgrad.report.metrics import read_steps
 from clickgrad.report.rows import metrics_of, plain
 from clickgrad.report.runs import RunFolder, find_runs, is_inside
 from clickgrad.report.summary import success_rate
+from clickgrad.report.viewer.errors import NotHere
+from clickgrad.report.viewer.plainly import universe_of
 from clickgrad.report.viewer.player import is_picture, show_trajectory
 from clickgrad.run_layout import SCREENSHOTS, TRAJECTORIES
 
 ROWS_AT_ONCE = 200
+PERSON = "person"  # as the policy of an episode that was recorded by hand
 OTHERS_SHOWN = 60
 LOOK_AGAIN_S = 0.5  # for new folders
 PICTURES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png"}
-
-
-class NotHere(LookupError):
-    """Asked for something that is not in the library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +96,10 @@ class Library:
             index.refresh(deadline)
 
     @property
+    def folders(self) -> list[RunFolder]:
+        return self._runs
+
+    @property
     def pending(self) -> int:
         return sum(index.pending for index in self._indexes.values())
 
@@ -135,17 +138,31 @@ class Library:
         }
 
     def episode(self, name: str) -> dict[str, Any]:
-        place = self._place(name)
+        place, record = self._record(name)
         index = self._indexes[place.file]
-        try:
-            record = index.record(place.number)
-        except (ValueError, OSError, RecursionError) as error:
-            raise NotHere(f"{place.file} has changed under us: {error}") from error
         try:
             shown = show_trajectory(record, self._screenshots(self.run(place.run)), index.path)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise NotHere(f"{name} cannot be shown: {type(error).__name__}: {error}") from error
         return place.plain() | shown | {"others": self._others(place)} | self._group(place)
+
+    def judged(self, name: str) -> tuple[Any, Any, int | None]:
+        """Task, evidence and universe of an episode, as they are stored."""
+        place, record = self._record(name)
+        options, _ = self.run(place.run).options()
+        return record["task"], record.get("evidence"), universe_of(options, record["task"])
+
+    def _record(self, name: str) -> tuple[Place, Mapping[str, Any]]:
+        place = self._place(name)
+        try:
+            return place, self._indexes[place.file].record(place.number)
+        except (ValueError, OSError, RecursionError) as error:
+            raise NotHere(f"{place.file} has changed under us: {error}") from error
+
+    def locate(self, name: str) -> tuple[Path, str]:
+        """The file of an episode, and its name in there."""
+        place = self._place(name)
+        return self._indexes[place.file].path, place.entry.episode.name
 
     def screenshot(self, run: str, name: str) -> tuple[Path, str]:
         """The picture and its type. A name with a path in it, or a link that leads out of the run, is not here."""
@@ -187,7 +204,14 @@ class Library:
         rows, skipped = read_steps(run.metrics)
         indexes = {file: index for file, index in self._indexes.items() if self._run_of(file) == run.name}
         episodes = [entry.episode for index in indexes.values() for entry in index.entries]
-        rate = success_rate(final_tries(episodes))
+        # What experts and people demonstrated is no policy's success.
+        played = [
+            entry.episode
+            for file, index in indexes.items()
+            for entry in index.entries
+            if not _is_demos(file) and entry.episode.policy != PERSON
+        ]
+        rate = success_rate(final_tries(played))
         return {
             "name": run.name,
             "command": str(options.get("command", "")),
@@ -195,6 +219,7 @@ class Library:
             "steps": len(rows),
             "stamp": _stamp(run.metrics),
             "episodes": len(episodes),
+            "demonstrations": len(episodes) - len(played),
             "below": sum(_is_below(self._run_of(file), run.name) * len(i.entries) for file, i in self._indexes.items()),
             "success": {"value": rate.value, "interval": rate.interval, "n": rate.n, "lost": rate.lost},
             "skipped": [*([complaint] if complaint else []), *skipped, *_complaints(indexes)],
@@ -235,6 +260,10 @@ class Library:
 def whole_number(text: str) -> int | None:
     """None for what is none, and for one that nothing here is counted by."""
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
+
+
+def _is_demos(file: str) -> bool:
+    return Path(file).name.startswith("demos.")
 
 
 def _is_below(run: str, scope: str) -> bool:

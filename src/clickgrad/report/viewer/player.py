@@ -10,6 +10,7 @@ from clickgrad.agent.prompt import PLACEHOLDER, page_lines
 from clickgrad.report.episodes import MOST
 from clickgrad.report.index import SUFFIX, read_json
 from clickgrad.report.metrics import leads_out
+from clickgrad.run_layout import picture_name
 from clickgrad.types import Observation
 
 Plain = Mapping[str, Any]
@@ -30,14 +31,23 @@ def show_trajectory(record: Plain, screenshots: Sequence[Path], file: Path) -> d
         "seed": record.get("seed"),
         "blocked": sum(one["requests"] for one in record.get("blocked", [])),
         "placeholder": PLACEHOLDER,
-        "turn_list": [_show_turn(turn, screenshots) for turn in record["turns"]],
+        "turn_list": [
+            show_turn(turn) | {"screenshot": _picture(turn, f"{record['episode']}-{number:02d}", screenshots)}
+            for number, turn in enumerate(record["turns"])
+        ],
     }
 
 
-def _show_turn(turn: Plain, screenshots: Sequence[Path]) -> dict[str, Any]:
+def _picture(turn: Plain, name: str, screenshots: Sequence[Path]) -> str | None:
+    """The file's name, stored with the turn or drawn later."""
+    names = (turn.get("screenshot"), picture_name(name))
+    return next((one for one in names if one and any(is_picture(place / str(one)) for place in screenshots)), None)
+
+
+def show_turn(turn: Plain) -> dict[str, Any]:
     observation, completion, action = turn.get("observation") or {}, turn["completion"], turn.get("action") or {}
-    element = _acted_on(observation, action)
-    lines, picture = _lines(observation), turn.get("screenshot")
+    element = element_of(observation, action)
+    lines = _lines(observation)
     return {
         "url": observation.get("url", ""),
         "title": observation.get("title", ""),
@@ -53,7 +63,6 @@ def _show_turn(turn: Plain, screenshots: Sequence[Path]) -> dict[str, Any]:
         "prompt_tokens": len(turn.get("prompt_ids", ())),
         "policy_s": _number(turn.get("policy_s")) or 0.0,
         "browser_s": _number(turn.get("browser_s")) or 0.0,
-        "screenshot": picture if picture and any(is_picture(place / str(picture)) for place in screenshots) else None,
     }
 
 
@@ -85,7 +94,7 @@ def _lines(observation: Plain) -> Sequence[str]:
     )
 
 
-def _acted_on(observation: Plain, action: Plain) -> Plain | None:
+def element_of(observation: Plain, action: Plain) -> Plain | None:
     number = action.get("element")
     found = (element for element in observation.get("elements", ()) if element.get("id") == number)
     return next(found, None) if number is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
@@ -36,6 +37,9 @@ class OwnSite(BaseModel):
     shared: bool = False  # episodes do not disturb each other: no reset, any number at once
     allow: list[str] = []  # more hosts that pages may reach
     check_s: float = Field(30.0, gt=0)  # for each check in Python
+    clock: str = ""  # what pages take for the time of day when an episode begins, as 2026-01-01T09:00:00Z
+    settle_s: float = Field(0.0, ge=0)  # of its own time that a page gets after every action; 0 is rollout.settle_s
+    real_time: bool = False  # pages live in everybody's time; settle_s is then for how long nothing must change
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -43,6 +47,11 @@ class OwnSite(BaseModel):
         if fault:
             raise ValueError(fault)
         return self
+
+    @property
+    def clock_s(self) -> float:
+        """In seconds since 1970; 0 is the time of day."""
+        return datetime.fromisoformat(self.clock).timestamp() if self.clock else 0.0
 
     @property
     def base(self) -> str:
@@ -73,7 +82,21 @@ def _fault(site: OwnSite) -> str:
         return f"url = {site.url!r}: write it as http://host or https://host"
     if site.url and site.port:
         return "port belongs to start; the url has its own"
-    return _command_fault(site)
+    return _clock_fault(site) or _command_fault(site)
+
+
+def _clock_fault(site: OwnSite) -> str:
+    try:
+        aware = not site.clock or datetime.fromisoformat(site.clock).tzinfo is not None
+    except ValueError:
+        aware = False
+    if not aware:
+        return f"clock = {site.clock!r}: write it with its time zone, as 2026-01-01T09:00:00Z"
+    return (
+        "clock and real_time exclude each other: everybody's time cannot be set"
+        if site.clock and site.real_time
+        else ""
+    )
 
 
 def _command_fault(site: OwnSite) -> str:

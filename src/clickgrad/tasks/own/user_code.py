@@ -55,13 +55,13 @@ def functions(path: Path) -> dict[str, Callable[..., Any]]:
 
 
 def _describe(error: BaseException, path: Path) -> str:
-    line = error.lineno if isinstance(error, SyntaxError) else _line(error, path)
+    line = error.lineno if isinstance(error, SyntaxError) else line_in(error, path)
     said = error.msg if isinstance(error, SyntaxError) else str(error)
     first = (said.strip().splitlines() or [""])[0]
     where = f"{path}, line {line}" if line else str(path)
     return f"{where}: {type(error).__name__}: {first}".removesuffix(": ")
 
 
-def _line(error: BaseException, path: Path) -> int | None:
+def line_in(error: BaseException, path: Path) -> int | None:
     frames = traceback.extract_tb(error.__traceback__)
     return next((frame.lineno for frame in reversed(frames) if Path(frame.filename) == path.resolve()), None)

@@ -1,4 +1,4 @@
-// The address decides what is shown: #/runs, #/list?run=…, #/metrics?run=…, #/episode?a=…&b=…&turn=…
+// The address decides what is shown: #/runs, #/list?run=…, #/metrics?run=…, #/episode?a=…&b=…&turn=…, #/live?a=…&b=…
 // One poll asks what is there; a view is told when something it shows has grown.
 
 import { ask, h, link, runTitle } from "./dom.js";
@@ -6,16 +6,18 @@ import { runsView } from "./runs.js";
 import { listView } from "./list.js";
 import { metricsView } from "./metrics.js";
 import { episodeView } from "./episode.js";
+import { liveView } from "./live.js";
 
 const POLL_MS = 2000;
 const HURRY_MS = 150; // while the index is being built
-const VIEWS = { runs: runsView, list: listView, metrics: metricsView, episode: episodeView };
+const VIEWS = { runs: runsView, list: listView, metrics: metricsView, episode: episodeView, live: liveView };
 
 const main = document.getElementById("main");
 const chooser = document.getElementById("run");
-const state = { root: "", runs: [], pending: 0, run: "", kept: null, ids: [], list: "" };
+const state = { root: "", runs: [], pending: 0, studio: false, draws: false, run: "", kept: null, ids: [], list: "" };
 let view = null;
 let shown = "";
+let visited = false;
 
 function route() {
   const [name, query] = location.hash.replace(/^#\/?/, "").split("?");
@@ -37,7 +39,11 @@ async function show() {
     shown = name;
     view = VIEWS[name](state, parameters, main);
     await view.open?.();
+    // Who follows a link by keyboard or screen reader goes on from the new page's heading.
+    if (visited) (main.querySelector("h1") || main).focus({ preventScroll: true });
+    visited = true;
   }
+  if (name !== "live") document.title = [main.querySelector("h1")?.firstChild?.textContent, state.root, "clickgrad"].filter(Boolean).join(" · ");
   drawHeader(name);
 }
 
@@ -51,6 +57,7 @@ function drawHeader(name) {
   document.getElementById("nav").replaceChildren(
     item("list", "Episodes", link("list", { run }), name === "list" || name === "episode"),
     item("metrics", "Metrics", link("metrics", { run }), name === "metrics"),
+    item("live", state.studio ? "Stage" : "Live", "#/live", name === "live"),
     h("a", { href: `/report?${new URLSearchParams({ run })}`, target: "_blank", rel: "noopener" }, "Report"),
   );
   const status = document.getElementById("status");
@@ -95,6 +102,10 @@ chooser.addEventListener("change", () => {
   chooser.blur();
 });
 document.addEventListener("keydown", (event) => {
+  if (event.altKey && { ArrowLeft: "back", ArrowRight: "forward" }[event.key] && view?.travel?.({ ArrowLeft: "back", ArrowRight: "forward" }[event.key])) {
+    event.preventDefault(); // a person who plays goes back in the page that is played, not in the viewer
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
   const field = event.target.closest?.("input, select, textarea");
   if (event.key === "Escape") {
@@ -114,7 +125,7 @@ window.addEventListener("hashchange", () => guarded(show));
 
 guarded(async () => {
   const answer = await ask("/api/runs");
-  Object.assign(state, { root: answer.root, runs: answer.runs, pending: answer.pending, run: answer.runs[0]?.name ?? "" });
+  Object.assign(state, { root: answer.root, runs: answer.runs, pending: answer.pending, studio: answer.studio, draws: answer.draws, run: answer.runs[0]?.name ?? "" });
   await show();
   setTimeout(poll, answer.pending ? HURRY_MS : POLL_MS);
 });

@@ -10,7 +10,7 @@ function colour(logprob) {
   return `hsl(${Math.round(sure * 130)} 75% 50% / ${(0.12 + 0.4 * (1 - sure)).toFixed(2)})`;
 }
 
-function reply(turn) {
+export function replyPart(turn) {
   const logprobs = turn.logprobs.filter((value) => value !== null);
   const ended = turn.finish === "stop" && logprobs.length > 1;
   const shown = ended ? logprobs.slice(0, -1) : logprobs;
@@ -50,7 +50,7 @@ function picture(episode, turn) {
   return h("div", { class: "screen" }, image, outline);
 }
 
-function prompt(episode, at) {
+export function promptPart(episode, at) {
   const turn = episode.turn_list[at];
   const past = episode.turn_list.slice(0, at).flatMap((before) => [
     h("span", { class: "dropped" }, `${episode.placeholder}\n`),
@@ -62,17 +62,19 @@ function prompt(episode, at) {
     h("summary", {}, "What the model saw ", h("small", {}, `${at ? `${at} earlier ${at > 1 ? "pages" : "page"} dropped, ` : ""}${turn.prompt_tokens ? `${turn.prompt_tokens} prompt tokens` : "text only"}`)), text);
 }
 
-function results(episode) {
+export function resultsPart(episode) {
   const list = (of) => h("ul", { class: "results" }, of.map((result) =>
     h("li", { class: result.passed ? "ok" : "wrong" }, h("b", {}, `${result.check} `), result.reason || (result.passed ? "passed" : "failed"))));
   const second = episode.second;
   return h("details", { class: "block", open: true, "data-block": "verdict" }, h("summary", {}, "Verdict"),
-    episode.results.length ? list(episode.results) : h("p", { class: "soft" }, episode.error || "No check was made."),
+    episode.plainly ? h("p", { class: "plainly" }, episode.plainly) : null,
+    episode.results.length ? (episode.plainly ? h("details", { "data-block": "rows" }, h("summary", {}, "Rows"), list(episode.results)) : list(episode.results))
+      : h("p", { class: "soft" }, episode.error || "No check was made."),
     second && second.after !== second.before
       ? h("div", { class: "warn" }, `Judged again: ${second.before} before, ${second.after} by ${second.checks} checks.`, list(second.results || []))
       : null,
     episode.evidence ? h("details", { "data-block": "evidence" }, h("summary", {}, "Evidence"), h("pre", {}, JSON.stringify(episode.evidence, null, 2))) : null,
-    h("details", { "data-block": "checks" }, h("summary", {}, "Checks"), h("pre", {}, JSON.stringify(episode.checks, null, 2))));
+    episode.checks ? h("details", { "data-block": "checks" }, h("summary", {}, "Checks"), h("pre", {}, JSON.stringify(episode.checks, null, 2))) : null);
 }
 
 function group(episode) {
@@ -120,14 +122,14 @@ export function episodeView(state, parameters, main) {
     return h("div", { class: "head" },
       h("div", { class: "row" }, outcome(episode.reward), advantage, h("span", { class: "soft mono" }, episode.run),
         side === "b" ? h("button", { type: "button", class: "quiet", onclick: () => go({ b: "" }) }, "Close") : null),
-      h("h1", {}, episode.intent || episode.name),
+      h(side === "b" ? "h2" : "h1", { tabindex: "-1" }, episode.intent || episode.name),
       h("p", { class: "soft" }, facts.join(" · ")),
       episode.note ? h("p", { class: "warn" }, episode.note) : null,
       episode.error ? h("p", { class: "warn" }, episode.error) : null);
   }
 
   function body(episode) {
-    if (!episode.turn_list.length) return [h("p", { class: "empty" }, "This episode ended before its first turn."), results(episode)];
+    if (!episode.turn_list.length) return [h("p", { class: "empty" }, "This episode ended before its first turn."), resultsPart(episode)];
     const turn = episode.turn_list[at(episode)];
     const over = (Number(asked.turn) || 0) >= episode.turn_list.length;
     return [
@@ -136,12 +138,25 @@ export function episodeView(state, parameters, main) {
       h("p", { class: "place mono" }, h("b", {}, turn.title || "untitled"), ` ${turn.url}`),
       h("p", { class: `action${turn.parsed ? "" : " odd"}` }, turn.action),
       h("p", { class: "soft small" }, `model ${seconds(turn.policy_s)}, browser ${seconds(turn.browser_s)}${turn.finish === "length" ? ", reply cut at its limit" : ""}`),
-      h("div", { class: "sight" }, picture(episode, turn),
-        h("details", { class: "block", open: true, "data-block": "reply" }, h("summary", {}, "Reply"), reply(turn))),
-      prompt(episode, at(episode)),
-      results(episode),
+      h("div", { class: "sight" }, picture(episode, turn) || drawing(episode),
+        h("details", { class: "block", open: true, "data-block": "reply" }, h("summary", {}, "Reply"), replyPart(turn))),
+      promptPart(episode, at(episode)),
+      resultsPart(episode),
       group(episode),
     ];
+  }
+
+  function drawing(episode) {
+    if (!state.draws || !episode.turn_list.some((turn) => !turn.screenshot)) return null;
+    const told = h("span", { class: "soft small", role: "status" }, " plays the episode again in a fresh world; takes some seconds");
+    const button = h("button", { type: "button", class: "draw", onclick: async () => {
+      button.disabled = true;
+      told.textContent = " playing it again …";
+      const answer = await fetch(`/api/draw?${new URLSearchParams({ id: episode.id })}`, { method: "POST" }).then((got) => got.json()).catch(() => ({ error: "the server is gone" }));
+      if (answer.error) told.textContent = ` ${answer.error}`;
+      else { names = ""; await update(asked); }
+    } }, "Draw its pictures");
+    return h("p", { class: "drawing" }, button, told);
   }
 
   function beside() {
@@ -206,6 +221,10 @@ export function episodeView(state, parameters, main) {
       episodes = await Promise.all(wanted.map((id) => ask("/api/episode", { id })));
       names = wanted.join();
       window.scrollTo(0, 0);
+    }
+    for (const episode of episodes.filter((one) => one.reward === 0 && one.plainly === undefined)) {
+      episode.plainly = "";
+      ask("/api/told", { id: episode.id }).then((told) => { episode.plainly = told.plainly; if (told.plainly && episodes.includes(episode)) draw(); }).catch(() => {});
     }
     state.run = episodes[0].run;
     state.last = next.a;

@@ -1,6 +1,6 @@
 // The episodes of a run: filters above, rows below. Filtering is the server's work; rows come in portions.
 
-import { ask, h, link, outcome, seconds } from "./dom.js";
+import { ask, h, link, outcome, runTitle, seconds } from "./dom.js";
 
 const FILTERS = ["text", "task", "site", "reward", "end", "step"];
 const TYPING_MS = 160;
@@ -19,6 +19,7 @@ export function listView(state, parameters, main) {
   const tasks = h("datalist", { id: "tasks" });
   const chooser = (name, label) => h("select", { id: name, "aria-label": label });
   const selects = { site: chooser("site", "Site"), reward: chooser("reward", "Reward"), end: chooser("end", "End"), step: chooser("step", "Step") };
+  const heading = h("h1", { tabindex: "-1" });
   const count = h("p", { class: "soft", id: "count" });
   const rows = h("div", { class: "rows", role: "list" });
   const more = h("button", { type: "button", class: "more", onclick: () => showMore() }, "More");
@@ -111,6 +112,7 @@ export function listView(state, parameters, main) {
 
   async function update(next) {
     asked = { ...next };
+    heading.textContent = `Episodes of ${runTitle(asked.run || ".", state.root)}`;
     wanted = 0;
     search.value = asked.text || "";
     task.value = asked.task || "";
@@ -120,7 +122,8 @@ export function listView(state, parameters, main) {
 
   return {
     async open() {
-      main.replaceChildren(h("div", { class: "filters" }, search, task, tasks, Object.values(selects)), count, rows, more);
+      heading.textContent = `Episodes of ${runTitle(asked.run || ".", state.root)}`;
+      main.replaceChildren(heading, h("div", { class: "filters" }, search, task, tasks, Object.values(selects)), count, rows, more);
       const last = state.ids.indexOf(state.last);
       if (last > 0) chosen = last;
       await update(asked);

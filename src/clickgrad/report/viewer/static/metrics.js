@@ -3,6 +3,7 @@
 import { ask, h, runTitle, s } from "./dom.js";
 
 const WIDTH = 360, HEIGHT = 170, LEFT = 46, RIGHT = 10, TOP = 12, BOTTOM = 24;
+const MATTER = { reinforce: ["success", "groups", "mean_turns", "mean_reply_tokens", "entropy", "grad_norm"], clone: ["loss", "held_out_loss", "grad_norm", "entropy", "lr", "tokens_per_s"] };
 const SHARES = [["groups_all_0", "failed", "all failed"], ["groups_mixed", "mixed", "mixed"], ["groups_all_1", "passed", "all passed"]];
 
 const short = (value) => (value === 0 ? "0" : Math.abs(value) >= 1000 || Math.abs(value) < 0.01 ? value.toExponential(1) : String(+value.toPrecision(3)));
@@ -63,17 +64,22 @@ export function metricsView(state, parameters, main) {
     if (now === stamp) return;
     stamp = now;
     const parts = await Promise.all(stages().map(async (one) => ({ one, ...(await ask("/api/metrics", { run: one.name })) })));
-    main.replaceChildren(...parts.map(({ one, rows, curves, skipped }) => {
+    const open = [...main.querySelectorAll("details.rest[open]")].map((details) => details.dataset.name);
+    main.replaceChildren(h("h1", { class: "hidden", tabindex: "-1" }, `Metrics of ${runTitle(run, state.root)}`), ...parts.map(({ one, rows, curves, skipped }) => {
       const common = curves.filter(({ name }) => !name.startsWith("worker/")), workers = curves.filter(({ name }) => name.startsWith("worker/"));
-      const drawn = common.map((one) => curve(one, rows)).filter(Boolean);
-      const figures = [drawn[0], shares(rows), ...drawn.slice(1)];
+      const matter = MATTER[rows.some((row) => "success" in row) ? "reinforce" : "clone"];
+      const drawn = (wanted) => wanted.map((one) => (one === "groups" ? shares(rows) : one && curve(one, rows))).filter(Boolean);
+      const first = drawn(matter.map((name) => (name === "groups" ? name : common.find((one) => one.name === name))));
+      const rest = drawn(common.filter(({ name }) => !matter.includes(name)));
       return h("section", { class: "stage", "data-run": one.name },
-        h("h1", {}, runTitle(one.name, state.root), h("small", {}, ` ${rows.length} steps`)),
+        h("h2", {}, runTitle(one.name, state.root), h("small", {}, ` ${rows.length} steps`)),
         skipped.length ? h("p", { class: "warn" }, skipped.join("; ")) : null,
-        h("div", { class: "figures" }, figures.filter(Boolean)),
+        h("div", { class: "figures" }, first),
+        rest.length ? h("details", { class: "rest", "data-name": one.name }, h("summary", {}, `${rest.length} more`), h("div", { class: "figures" }, rest)) : null,
         workers.length ? h("details", {}, h("summary", {}, "By worker of the cluster"),
           h("div", { class: "figures" }, workers.map((one) => curve(one, rows)).filter(Boolean))) : null);
     }));
+    for (const details of main.querySelectorAll("details.rest")) details.open = open.includes(details.dataset.name);
     if (!parts.length) main.replaceChildren(h("p", { class: "empty" }, "No metrics here: training writes them step by step."));
   }
   return { open: draw, grown: draw, update: (next) => { run = next.run || "."; return draw(); } };

@@ -25,7 +25,7 @@ function skipped(run) {
 const counted = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
 function stage(run, title) {
-  const facts = [run.command !== title && run.command, run.episodes && counted(run.episodes, "episode"), run.steps && counted(run.steps, "step"), run.success.lost];
+  const facts = [run.command !== title && run.command, run.episodes > run.demonstrations && counted(run.episodes - run.demonstrations, "episode"), run.demonstrations && counted(run.demonstrations, "demonstration"), run.steps && counted(run.steps, "step"), run.success.lost];
   return h("div", { class: "stage-row", "data-run": run.name },
     h("span", { class: "stage-name" },
       h("a", { href: link(run.below || !run.steps ? "list" : "metrics", { run: run.name }) }, title),
@@ -43,7 +43,7 @@ function card(family, root) {
   const title = runTitle(first.name, root);
   return h("article", { class: "card" },
     stages.length
-      ? [h("h1", {}, h("a", { href: link("list", { run: first.name }) }, title), h("small", {}, ` ${first.command} · ${first.below.toLocaleString("en")} episodes `), report(first)),
+      ? [h("h2", {}, h("a", { href: link("list", { run: first.name }) }, title), h("small", {}, ` ${first.command} · ${first.below.toLocaleString("en")} episodes `), report(first)),
         skipped(first), stages.map((run) => stage(run, run.name.slice(first.name === "." ? 0 : first.name.length + 1)))]
       : stage(first, title));
 }
@@ -62,7 +62,7 @@ export function runsView(state, parameters, main) {
   const draw = () => {
     const open = [...main.querySelectorAll("details[open]")].map((details) => details.dataset.name);
     main.replaceChildren(
-      h("h1", {}, state.root),
+      h("h1", { tabindex: "-1" }, state.root),
       state.runs.length
         ? h("div", { class: "cards" }, families(state.runs).map((family) => card(family, state.root)))
         : h("p", { class: "empty" }, "No runs here: a run is a folder with a config.toml, metrics or trajectories."));
