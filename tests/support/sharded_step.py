@@ -15,7 +15,8 @@ from clickgrad.codec import from_plain
 from clickgrad.learn.checkpoint import Progress, step_folder
 from clickgrad.learn.learner import LocalLearner, follow
 from clickgrad.learn.ranks import Ranks, join_ranks, leave_ranks
-from clickgrad.learn.spec import LearnerSpec, Lora, UpdateOptions
+from clickgrad.learn.spec import FitOptions, LearnerSpec, Lora, UpdateOptions
+from clickgrad.learn.values import Lot, Question
 from clickgrad.types import Sample
 
 OPTIONS = UpdateOptions(lr=1e-3, kl_beta=0.1, micro_tokens=80)
@@ -42,9 +43,11 @@ def train(learner: LocalLearner, samples: list[Sample], folder: Path) -> dict[st
     learner.load(step_folder(folder, 2))
     learner.update(samples, OPTIONS)
     resumed = weights(learner)
+    lot = Lot(1, tuple(one.ids for one in samples), tuple(float(one.advantage > 0) for one in samples))
+    answers = learner.assess(Question((lot,), FitOptions(1e-3, 2), tuple(samples[:2]), micro_tokens=80))
     learner.save_for_sampling(folder / "pushed")
     learner.export(folder / "exported")
-    return {"figures": figures, "trained": trained, "loss": loss, "resumed": resumed}
+    return {"figures": figures, "trained": trained, "loss": loss, "resumed": resumed, "values": answers.values[0]}
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ def test_two_processes_equal_one(tmp_path: Path, together: Path, case: str) -> N
     for one, other in zip(alone["figures"], result["figures"], strict=True):
         assert other == pytest.approx(one, rel=1e-4, abs=1e-6)
     assert result["loss"] == pytest.approx(alone["loss"], rel=1e-4)
+    assert result["values"] == pytest.approx(alone["values"], rel=1e-3)
     assert_close(result["trained"], alone["trained"])
     for name, value in result["trained"].items():  # to the bit: going on from a checkpoint is going on
         assert torch.equal(result["resumed"][name], value), name

@@ -7,6 +7,7 @@ lasts. Two networks are fitted from different weights, and the smaller of their 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,21 +106,33 @@ class ValueHead:
 
 @torch.no_grad()
 def prompt_states(model: Any, prompts: Sequence[Prompt], micro_tokens: int) -> torch.Tensor:
-    """[N, D]: the hidden state of each prompt's last token. No logits are computed: the decoder alone is asked."""
+    """[N, D]: the hidden state of each prompt's last token."""
     known: dict[Prompt, torch.Tensor] = {}
-    with on_device_of(model):
+    with on_device_of(model), _listening(model) as heard:
         for some in _parts(prompts, micro_tokens):
             comb = pack(some, share=True)
-            output = model.get_decoder()(
+            model(
                 input_ids=torch.tensor(comb.ids)[None],
                 attention_mask=torch.ones(1, 1, 1, 1, dtype=torch.bool),
                 position_ids=torch.tensor(comb.positions)[None],
                 use_cache=False,
+                logits_to_keep=1,  # none is needed, and 0 would be all
                 pattern=CombAttention(comb),
             )
-            lasts = output.last_hidden_state[0, [path[-1] for path in comb.paths]].float().cpu()
+            lasts = heard.pop()[0, [path[-1] for path in comb.paths]].float().cpu()
             known |= dict(zip(some, lasts, strict=True))
     return torch.stack([known[prompt] for prompt in prompts])
+
+
+@contextmanager
+def _listening(model: Any) -> Iterator[list[torch.Tensor]]:
+    """What the decoder says in each pass. The whole model is called: a sharded one gathers its weights only then."""
+    heard: list[torch.Tensor] = []
+    hook = model.get_decoder().register_forward_hook(lambda module, given, said: heard.append(said.last_hidden_state))
+    try:
+        yield heard
+    finally:
+        hook.remove()
 
 
 def _parts(prompts: Sequence[Prompt], micro_tokens: int) -> Iterator[list[Prompt]]:

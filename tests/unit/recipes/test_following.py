@@ -13,7 +13,14 @@ from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.config import Config, ReinforceSection, load_config
 from clickgrad.errors import UserError
 from clickgrad.recipes.algorithm import refuse_silent
-from clickgrad.recipes.following import Recalled, find_demonstrations, refuse_unforkable, retold
+from clickgrad.recipes.following import (
+    Earlier,
+    Recalled,
+    find_demonstrations,
+    refuse_unforkable,
+    retold,
+    stored_rollouts,
+)
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_layout import step_trajectories
 from clickgrad.types import Click, Given, Task, Trajectory
@@ -96,3 +103,27 @@ def test_a_success_is_recalled_by_its_name_and_nothing_else_is(tmp_path: Path) -
     recall = Recalled(tmp_path)
     assert [recall(name) for name in names] == [passed, None, None]
     assert recall("step-0009/task-00001/member-0/try-0") is None
+
+
+def test_a_pool_of_another_prompt_format_is_refused_by_name(tmp_path: Path) -> None:
+    TrajectoryFile(step_trajectories(tmp_path, 1)).extend([demonstration()])
+    assert Earlier(tmp_path, "format")(1) == stored_rollouts(str(tmp_path), "format") == [demonstration()]
+    for read in (lambda: Earlier(tmp_path, "other")(1), lambda: stored_rollouts(str(tmp_path), "other")):
+        with pytest.raises(UserError, match=r"episode task/try-0 was recorded with prompt format format, this run's"):
+            read()
+
+
+def test_rollouts_that_are_none_are_refused_and_demonstrations_are_none(tmp_path: Path) -> None:
+    TrajectoryFile(tmp_path / "trajectories" / "demos.jsonl.zst").extend([demonstration()])
+    with pytest.raises(UserError, match="there are no judged episodes"):
+        stored_rollouts(str(tmp_path), "format")
+    file = tmp_path / "some.jsonl.zst"
+    TrajectoryFile(file).extend([demonstration()])
+    assert stored_rollouts(str(file), "format") == [demonstration()]
+
+
+def test_webrl_replays_the_demonstrations_beside_its_start_and_does_without(tmp_path: Path) -> None:
+    (tmp_path / "clone" / "model").mkdir(parents=True)
+    assert found(str(tmp_path / "clone"), tmp_path, [TASK], algorithm="webrl") == []
+    TrajectoryFile(tmp_path / "clone" / "trajectories" / "demos.jsonl.zst").extend([demonstration()])
+    assert found(str(tmp_path / "clone"), tmp_path, [TASK], algorithm="webrl") == [demonstration()]
