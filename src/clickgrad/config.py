@@ -111,9 +111,12 @@ class CloneSection(Section):
 
 
 class ReinforceSection(Section):
-    steps: int = Field(10, ge=1)  # of the optimizer
+    algorithm: Literal["m-grpo", "filtered-bc", "awr", "digirl", "webrl"] = "m-grpo"  # the paper's, or a baseline
+    rollouts: str = ""  # a run or a file of trajectories, to learn from in one pass without playing; not for m-grpo
+    batch: int = Field(0, ge=0)  # turns of an optimizer step, not for m-grpo; 0 is all that a phase teaches
+    steps: int = Field(10, ge=1)  # of the optimizer; of a baseline, phases
     groups: int = Field(4, ge=1)  # tasks a step
-    group_size: int = Field(8, ge=2)  # episodes of a task that are compared
+    group_size: int = Field(8, ge=1)  # episodes of a task in a step; at least 2 for m-grpo
     max_refills: int = Field(4, ge=0)  # groups sampled anew in a step when all members have the same reward
     lr: float = Field(1e-4, gt=0)  # learning rate
     clip: float = Field(0.2, gt=0)  # how far a token's probability may move in an update
@@ -141,9 +144,10 @@ class ReinforceSection(Section):
     probe_every: int = Field(0, ge=0)  # steps between two looks at the same training tasks, set aside; 0 never looks
     probe_tasks: int = Field(24, ge=1)  # how many of them
     minutes: float = Field(0.0, ge=0)  # no further step begins after so many; 0 is no limit
+    episodes: int = Field(0, ge=0)  # no further step begins after so many; 0 is no limit
     clock: Literal["wall", "cpu"] = "wall"  # what minutes are counted by; cpu: of all cores and processes of the run
     max_staleness: int = Field(0, ge=0)  # steps by which sampling may run ahead of learning; 0 is strictly on-policy
-    updates: int = Field(1, ge=1)  # over the same batch; from the second on the clip may act
+    updates: int = Field(1, ge=1)  # over what a step teaches; from the second on m-grpo's clip may act
     # Corrects for a sampler unlike the trainer, truncated here; 0 is off, unless model.compute rounds: then it is 2.
     importance_cap: float = Field(0.0, ge=0)
     temperature: float = Field(1.0, gt=0)  # of sampling
@@ -155,6 +159,52 @@ class ReinforceSection(Section):
     engine: str = "torch"  # who samples: torch, or vllm
     servers: list[str] = []  # URLs of vLLM servers that run already; empty starts one on this machine
     vllm_options: list[str] = []  # further words of the command line of the one that is started
+
+
+class ValuesSection(Section):
+    """What is expected of a state, for awr, digirl and webrl."""
+
+    # A head on the hidden state of a prompt's last token; tables by template and page; playing on from every turn.
+    kind: Literal["head", "table", "exact"] = "head"
+    lr: float = Field(1e-3, gt=0)  # of the head
+    epochs: int = Field(4, ge=1)  # over the pool, in every phase, of the head
+    continuations: int = Field(2, ge=1)  # from every turn, where values are exact
+    least_auc: float = Field(0.0, ge=0, le=1)  # nothing is learned before new episodes are foreseen so well
+
+
+class FilteredBcSection(Section):
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
+    per_task: int = Field(4, ge=1)  # successes of a task, the newest ones
+
+
+class AwrSection(Section):
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
+    beta: float = Field(0.5, gt=0)  # weights are exp(A / beta), A standardised
+    discount: float = Field(0.9, gt=0, le=1)  # of what a turn leads to, for every turn after it
+    max_weight: float = Field(20.0, gt=0)  # of a turn at most
+
+
+class DigirlSection(Section):
+    window: int = Field(20, ge=1)  # steps whose episodes are learned from, the one under way included
+    form: Literal["paper", "code"] = "paper"  # of the advantage, where the two differ
+    discount: float = Field(0.5, gt=0, le=1)  # of what a turn leads to, for every turn after it
+    top_share: float = Field(0.1, gt=0, le=1)  # of the pool's trajectories: the most surprising successes
+    turns: int = Field(256, ge=1)  # drawn a phase
+
+
+class WebrlSection(Section):
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
+    form: Literal["paper", "code"] = "code"  # squared error; or likelihood that fades
+    beta: float = Field(1.0, gt=0)  # how soon an update ends: the larger, the nearer to the phase before
+    mix: float = Field(0.5, ge=0, le=1)  # paper: of the change of the value against what is left to the outcome
+    discount: float = Field(0.9, gt=0, le=1)  # code: of what a turn leads to, for every turn after it
+    min_chance: float = Field(0.05, ge=0, le=1)  # predicted success of tasks that are played
+    max_chance: float = Field(0.75, ge=0, le=1)  # the same, at most
+    replay: float = Field(2.0, ge=0)  # turns of earlier successes for each new one, at most
+    min_likelihood: float = Field(0.5, ge=0, le=1)  # of a replayed turn: its mean token probability is above this
+    max_likelihood: float = Field(0.95, gt=0, le=1)  # ... and at most this
+    per_task: int = Field(4, ge=1)  # successes of a task among the replayed
+    reward_accuracy: float = Field(1.0, ge=0.5, le=1)  # below 1 outcomes are wrong at random: only for studies
 
 
 class EvaluateSection(Section):
@@ -221,6 +271,39 @@ class ForksSection(Section):
     ]
 
 
+class BaselinesSection(Section):
+    """The arms of a study of the paper's table."""
+
+    minutes: float = Field(20.0, ge=0)  # of training that each arm gets, after the same clone; 0 leaves that table out
+    episodes: int = Field(480, ge=0)  # that each arm plays, in a table of its own; 0 leaves it out
+    rollouts: int = Field(480, ge=1)  # of the clone, that the offline arms learn from
+    seeds: list[int] = [0, 1, 2]  # a run for each
+    # Which are compared.
+    arms: list[
+        Literal[
+            "cloning",
+            "filtered-bc-offline",
+            "awr-offline",
+            "filtered-bc",
+            "awr",
+            "digirl",
+            "webrl-paper",
+            "webrl-code",
+            "m-grpo",
+        ]
+    ] = [
+        "cloning",
+        "filtered-bc-offline",
+        "awr-offline",
+        "filtered-bc",
+        "awr",
+        "digirl",
+        "webrl-paper",
+        "webrl-code",
+        "m-grpo",
+    ]
+
+
 class ClusterSection(Section):
     """Growing beyond one machine. Without an address nothing of Ray is even imported."""
 
@@ -256,6 +339,11 @@ class Config(Section):
     learner: LearnerSection = LearnerSection()
     clone: CloneSection = CloneSection()
     reinforce: ReinforceSection = ReinforceSection()
+    values: ValuesSection = ValuesSection()
+    filtered_bc: FilteredBcSection = FilteredBcSection()
+    awr: AwrSection = AwrSection()
+    digirl: DigirlSection = DigirlSection()
+    webrl: WebrlSection = WebrlSection()
     evaluate: EvaluateSection = EvaluateSection()
     train: TrainSection = TrainSection()
     chat: ChatSection = ChatSection()
@@ -263,6 +351,7 @@ class Config(Section):
     thinking: ThinkingSection = ThinkingSection()
     turns: TurnsSection = TurnsSection()
     forks: ForksSection = ForksSection()
+    baselines: BaselinesSection = BaselinesSection()
     cluster: ClusterSection = ClusterSection()
     log: LogSection = LogSection()
 
@@ -277,9 +366,10 @@ class Config(Section):
 # reads what they read. A test holds this table against the code.
 _EPISODES = frozenset({"seed", "tasks", "agent", "rollout"})
 _LEARNING = frozenset({"model", "lora", "learner", "log", "cluster"})
+_ALGORITHMS = frozenset({"reinforce", "values", "filtered_bc", "awr", "digirl", "webrl"})
 READ_BY = {
     "demos": _EPISODES | {"clone", "chat"},
-    "reinforce": _EPISODES | _LEARNING | {"reinforce"},
+    "reinforce": _EPISODES | _LEARNING | _ALGORITHMS,
     "evaluate": _EPISODES | {"model", "evaluate", "chat", "judge", "cluster"},
     "prove": _EPISODES | {"evaluate"},
     "replay": frozenset({"tasks", "agent", "rollout"}),
@@ -291,6 +381,7 @@ READ_BY["clone"] = READ_BY["demos"] | _LEARNING
 READ_BY["train"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"train"}
 READ_BY["study start"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"thinking"}
 READ_BY["study forks"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"forks"}
+READ_BY["study baselines"] = READ_BY["clone"] | READ_BY["reinforce"] | READ_BY["evaluate"] | {"baselines"}
 READ_BY["study format"] = READ_BY["evaluate"] | {"thinking"}
 READ_BY["study turns"] = READ_BY["evaluate"] | {"turns"}
 READ_BY["study prompting"] = READ_BY["evaluate"]

@@ -75,7 +75,8 @@ def test_every_preset_is_taken_at_its_word_and_no_section_of_it_is_idle(preset: 
     said = tomllib.loads((resources.files("clickgrad") / "presets" / f"{preset}.toml").read_text())
     taken = load_config(preset, [], "train").model_dump(exclude_unset=True)
     assert taken == said
-    command = "study forks" if preset == "study-forks" else "study start" if preset.startswith("study") else "train"
+    own = {"study-forks": "study forks", "study-baselines": "study baselines"}
+    command = own.get(preset, "study start" if preset.startswith("study") else "train")
     assert said.keys() <= READ_BY[command] | READ_BY["study turns"]
 
 

@@ -30,7 +30,7 @@ from clickgrad.learn.step import clone_step, make_optimizer
 from clickgrad.policy.models import load_model
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.recipes.algorithm import make_algorithm
-from clickgrad.recipes.following import Recalled
+from clickgrad.recipes.following import Earlier, Recalled
 from clickgrad.recipes.probing import Probe
 from clickgrad.recipes.progress import resume
 from clickgrad.recipes.reinforce import reinforce_learner
@@ -121,7 +121,8 @@ def train(
     common += ["reinforce.group_size=16", "reinforce.max_refills=2", "reinforce.kl_beta=0.01", "model.device=cpu"]
     config = load_config(None, [*common, *options], "reinforce")
     learner = build_learner(replace(reinforce_spec(config, str(start)), with_reference=True), ALONE)
-    algorithm = make_algorithm(config, TASKS, followed, Recalled(run))
+    prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
+    algorithm = make_algorithm(config, TASKS, followed, Recalled(run), Earlier(run, prompt_format))
     run.mkdir(parents=True, exist_ok=True)
 
     async def learn() -> None:

@@ -186,3 +186,41 @@ def test_arms_get_the_same_minutes_after_the_same_clone_and_go_on_where_they_sto
     before = stamps(place / "forks")
     assert call(settled, place).returncode == 0
     assert stamps(place / "forks") == before
+
+
+BASELINES = FORKS | {"baselines.seeds": "[3]", "baselines.rollouts": 4, "reinforce.clock": "wall", "lora.rank": 4}
+del BASELINES["forks.minutes"], BASELINES["forks.seeds"]
+FEW = {
+    "baselines.arms": '["awr-offline", "webrl-code"]',
+    "baselines.minutes": 0,
+    "baselines.episodes": 1,
+    "baselines.rollouts": 2,
+    "reinforce.groups": 1,
+    "reinforce.group_size": 2,
+    "tasks.each": "{train = 2, test = 1, demo = 1}",
+    "agent.max_turns": 3,
+    "tasks.max_expert_turns": 3,
+}
+EVERY = {"baselines.minutes": 0.01, "baselines.episodes": 12}
+
+
+@pytest.mark.parametrize("settings", [FEW, pytest.param(EVERY, marks=pytest.mark.slow)], ids=["few", "every"])
+def test_baselines_start_from_the_same_clone_and_stand_beside_the_papers_rows(
+    place: Path, settings: dict[str, Any]
+) -> None:
+    told, figures = study(place, "baselines", MODEL | SMALL | BASELINES | settings)
+    online = ["filtered-bc", "awr", "digirl", "webrl-paper", "webrl-code", "m-grpo"]
+    if settings is EVERY:
+        assert list(figures["minutes"]) == ["cloning", *online]
+        assert list(figures["episodes"]) == ["filtered-bc-offline", "awr-offline", *online]
+    else:
+        assert list(figures["episodes"]) == ["awr-offline", "webrl-code"]
+        assert "minutes" not in figures
+    for arm in (*figures.get("minutes", {}).values(), *figures["episodes"].values()):
+        assert arm["success"]["n"] == arm["over_clone"]["pairs"] == 2
+    assert {"name": "WebRL", "success": 42.4, "how": "online, with new tasks in every phase"} in figures["paper"]
+    assert "WebRL's own measurements" in told
+    if settings is EVERY:
+        before = stamps(place / "baselines")
+        study(place, "baselines", MODEL | SMALL | BASELINES | settings)
+        assert stamps(place / "baselines") == before

@@ -20,12 +20,13 @@ from itertools import islice
 
 from clickgrad.algorithms.beliefs import FLAT, Belief, belief
 from clickgrad.algorithms.branching import Branching
-from clickgrad.algorithms.protocol import Group, GroupPlan
+from clickgrad.algorithms.protocol import Group, GroupPlan, Lesson
 from clickgrad.algorithms.replay import Replay
 from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.algorithms.starts import Starts
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.samples import Teaching, grpo_samples, has_contrast
+from clickgrad.learn.values import NO_ANSWERS, Answers
 from clickgrad.types import Sample, Task, Trajectory
 
 
@@ -88,7 +89,15 @@ class MGrpo:
     def has_contrast(self, group: Group) -> bool:
         return has_contrast(group.members, self.teaching.rewards)
 
-    def samples(self, before: Progress, groups: Sequence[Group]) -> tuple[Sample, ...]:
+    def question(self, before: Progress, groups: Sequence[Group]) -> None:
+        """A group says by itself what its members are worth."""
+
+    def lesson(self, before: Progress, groups: Sequence[Group], answers: Answers = NO_ANSWERS) -> Lesson:
+        mixed = sum(map(self.has_contrast, groups))
+        flat = f"only {mixed} of {self.groups} groups have both successes and failures" if mixed < self.groups else ""
+        return Lesson(self._samples(before, groups), flat)
+
+    def _samples(self, before: Progress, groups: Sequence[Group]) -> tuple[Sample, ...]:
         step = before.step + 1
         kept = [group for group in groups if self.has_contrast(group)]
         fresh = [self.fresh(group, before.step) for group in kept]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.values import Answers, Question
 from clickgrad.report.stats import Rate
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.scheduler import Slot
@@ -53,6 +54,15 @@ class Group:
         return () if self.plan.opening.given else self.trunks
 
 
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a step teaches: every turn with its advantage and its share of the loss, in the order of learning."""
+
+    samples: tuple[Sample, ...]
+    said: str = ""  # to the user
+    figures: Mapping[str, float | None] = field(default_factory=dict)  # fields of the step's row in the metrics
+
+
 class Algorithm(Protocol):
     def plan(self, progress: Progress, ended: Sequence[Group]) -> Sequence[GroupPlan]:
         """All groups that the step after `progress` wants, given those of them that have ended so far.
@@ -64,5 +74,8 @@ class Algorithm(Protocol):
     def has_contrast(self, group: Group) -> bool:
         """Whether there is something to learn from a group."""
 
-    def samples(self, before: Progress, groups: Sequence[Group]) -> tuple[Sample, ...]:
-        """What the groups of the step after `before` teach: every turn with its advantage and its share of the loss."""
+    def question(self, before: Progress, groups: Sequence[Group]) -> Question | None:
+        """What is to be known of the groups of the step after `before`, to say what they teach; None: nothing."""
+
+    def lesson(self, before: Progress, groups: Sequence[Group], answers: Answers) -> Lesson:
+        """What the groups of the step after `before` teach, given the answers to that question."""

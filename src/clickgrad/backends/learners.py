@@ -10,7 +10,7 @@ from clickgrad.backends.policies import model_spec, settled_compute
 from clickgrad.config import Config
 from clickgrad.learn.learner import LocalLearner, follow
 from clickgrad.learn.ranks import Ranks, join_ranks
-from clickgrad.learn.spec import LearnerSpec, Lora, UpdateOptions
+from clickgrad.learn.spec import Form, LearnerSpec, Lora, UpdateOptions
 from clickgrad.policy.models import load
 
 ROUNDED_CAP = 2.0  # of importance weights, when products round
@@ -32,7 +32,8 @@ def reinforce_spec(config: Config, start: str) -> LearnerSpec:
         model_spec(config, start),
         Lora(**config.lora.model_dump()),
         config.seed,
-        with_reference=options.kl_beta > 0,
+        # A value head stands on the states of the start policy.
+        with_reference=options.kl_beta > 0 if options.algorithm == "m-grpo" else config.values.kind == "head",
         separate_sampler=options.max_staleness > 0,
         samples_here=options.engine == "torch",
         recompute=config.learner.recompute,
@@ -41,7 +42,15 @@ def reinforce_spec(config: Config, start: str) -> LearnerSpec:
 
 def update_options(config: Config, step: int) -> UpdateOptions:
     section = config.reinforce
-    options = UpdateOptions(**{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__})
+    own = {"form", "beta"}  # of the algorithm
+    options = UpdateOptions(
+        **{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__ if name not in own}
+    )
+    if section.algorithm == "webrl":
+        form: Form = "square" if config.webrl.form == "paper" else "fade"
+        options = replace(options, form=form, beta=config.webrl.beta)
+    elif section.algorithm != "m-grpo":
+        options = replace(options, form="likelihood")
     if step <= section.warmup:  # the first step after it has the whole rate
         options = replace(options, lr=section.lr * step / (section.warmup + 1))
     if settled_compute(config) == "float32" or section.importance_cap:

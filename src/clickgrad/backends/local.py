@@ -60,6 +60,24 @@ class LocalTrainingPlayers(LocalPlayers):
         return self.engine.figures()
 
 
+class NoPlayers:
+    """Of a run that learns from what is stored: nobody plays."""
+
+    async def play(self, episode: str, task: Task, seed: int, opening: Opening = USUAL) -> Trajectory:
+        raise NotImplementedError("nothing is played offline")
+
+    async def push_weights(self, version: int) -> None:
+        """Nobody samples from them."""
+
+    def figures(self) -> Mapping[str, float]:
+        return {}
+
+
+@asynccontextmanager
+async def offline_players() -> AsyncIterator[NoPlayers]:
+    yield NoPlayers()
+
+
 @dataclass(frozen=True, slots=True)
 class LocalBackend:
     config: Config

@@ -43,6 +43,7 @@ from clickgrad.types import (
 )
 
 if TYPE_CHECKING:
+    from playwright._impl._api_structures import SetCookieParam
     from playwright.async_api import BrowserContext, Dialog, Page
 
 _TITLE_CHARS = 500
@@ -92,25 +93,31 @@ class ChromiumSession:
         self._tab_came = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
-        self._shooting = asyncio.Lock()  # an onlooker's picture and the episode's own may be asked for at once
         FloodGate(context, self._end_flood)
         context.on("page", self._on_page)
         context.on("dialog", self._on_dialog)
 
-    async def start(self, urls: Sequence[str], cookies: Iterable[tuple[str, str, str]] = ()) -> None:
-        with boundary(BrowserError, "giving the session its cookies"):
-            async with asyncio.timeout(self._timeout_s):
-                await self._context.add_cookies(
-                    [{"name": name, "value": value, "url": f"http://{host}/"} for host, name, value in cookies]
-                )
+    async def start(
+        self, urls: Sequence[str], cookies: Iterable[tuple[str, str, str]] = (), page: Page | None = None
+    ) -> None:
+        """Opens these in tabs, the first in front; `page` is an empty one that is there already."""
+        given: list[SetCookieParam] = [
+            {"name": name, "value": value, "url": f"http://{host}/"} for host, name, value in cookies
+        ]
+        if given:
+            with boundary(BrowserError, "giving the session its cookies"):
+                async with asyncio.timeout(self._timeout_s):
+                    await self._context.add_cookies(given)
         for url in urls:
             with boundary(BrowserError, f"opening {url}"):
                 async with asyncio.timeout(self._timeout_s):
-                    page = await self._context.new_page()
+                    opened = page if page is not None and not self._tabs else await self._context.new_page()
+                    if opened is page:
+                        self._on_page(opened)
                     if len(self._tabs) == 1:
                         await self._watch_windows(self._tab)
                     await self._tab.begin()
-                    await page.goto(url, wait_until="commit")
+                    await opened.goto(url, wait_until="commit")
             await self._settle_tab(self._tab)
             if len(urls) > 1:
                 async with self._blaming(f"reading the title of {url}"):
@@ -121,6 +128,11 @@ class ChromiumSession:
     @property
     def url(self) -> str:
         return clean(self._tab.page.url)
+
+    @property
+    def tab(self) -> Tab:
+        """The current one. Its page's time is the tab's to run, so nobody else can wait for it."""
+        return self._tab
 
     @property
     def page(self) -> Page:
@@ -176,12 +188,17 @@ class ChromiumSession:
             notice=self._notice,
         )
 
+    async def inspect(self, source: str, nodes: list[int]) -> object:
+        """What a function says of the page as it was last observed: for those who measure that. Not for agents."""
+        async with self._blaming("inspecting the page"):
+            return await self._tab.inspect(source, nodes)
+
     async def page_text(self) -> str:
         async with self._blaming("reading the page's text"):
             return clean(str(await self._tab.call("text", _TEXT_CHARS)))
 
     async def screenshot(self) -> bytes:
-        async with self._shooting, self._blaming("taking a screenshot"):
+        async with self._process.painting, self._blaming("taking a screenshot"):
             # By the protocol itself: Playwright's own way waits for fonts, and for a frame that does not come while the
             # page's time stands still.
             shot = (await self._tab.protocol()).send("Page.captureScreenshot", _PICTURE)
@@ -403,8 +420,9 @@ class ChromiumSession:
         protocol = await tab.protocol()
         protocol.on("Page.windowOpen", lambda window: self._expect_tab(window["url"]))
         protocol.on("Page.fileChooserOpened", lambda asked: self._on_chooser(tab, asked))
-        await protocol.send("Page.enable")
-        await protocol.send("Page.setInterceptFileChooserDialog", {"enabled": True})
+        await asyncio.gather(
+            protocol.send("Page.enable"), protocol.send("Page.setInterceptFileChooserDialog", {"enabled": True})
+        )
 
     def _on_chooser(self, tab: Tab, asked: dict[str, int]) -> None:
         giving = self._files.on_chooser(tab, asked)

@@ -45,7 +45,7 @@ def _bundle() -> str:
         "const kept = { refs: [], scrollers: null, aim: null, heard: new Set(), dragged: new Set() };\n"
         f"const reach = {{}};\n{tools}\n"
         f"const scripts = {{ {scripts} }};\n"
-        "return (name, argument) => scripts[name](argument, reach, kept); })()"
+        "return (name, argument) => name ? scripts[name](argument, reach, kept) : { reach, kept }; })()"
     )
 
 
@@ -92,6 +92,19 @@ class IsolatedWorld:
         except Error:
             self.forget()
             raise
+
+    async def inspect(self, source: str, nodes: list[int]) -> object:
+        """What a function of `reach`, `kept` and these nodes returns: for those who measure what is seen."""
+        self._heard -= set(nodes)
+        found = await self._resolve(nodes)
+        declared = f"function (...nodes) {{ const {{ reach, kept }} = this(); return ({source})(nodes, reach, kept); }}"
+        call = {"objectId": self._scripts, "functionDeclaration": declared, "returnByValue": True}
+        answer = await self._protocol.send(
+            "Runtime.callFunctionOn", {**call, "arguments": [{"objectId": node} for node in found]}
+        )
+        if "exceptionDetails" in answer:
+            raise PageError(f"inspecting the page failed: {_told(answer)}")
+        return answer["result"].get("value")
 
     async def _resolve(self, nodes: list[int]) -> list[str]:
         """As objects of our world. What has left the page meanwhile is left out."""

@@ -1,8 +1,9 @@
 """The page's own time: it stands still while an agent thinks and runs on after an action, as fast as there is work.
 
-Chromium calls it virtual time. A timer of 400 ms is over at once when nothing else is left to do; while a request that
-the page has made is under way, its time waits. So a page gets to do all that an action has caused within the time
-given, timers after requests after timers, and a page that is done costs a millisecond. The page cannot forge it.
+Chromium calls it virtual time. A timer of 400 ms is over at once when nothing else is left to do. So a page gets to do
+all that an action has caused within the time given, and a page that is done costs a millisecond. The page cannot forge
+it. Requests take everybody's time: whoever lets the page's time run looks after those (`Tab`). Chromium would wait for
+them by itself, but then does not read the answers of some, images among them.
 """
 
 from __future__ import annotations
@@ -30,9 +31,8 @@ class PageTime:
         await self._protocol.send(_POLICY, {"policy": "pause", **self._clock})
         self._clock = {}
 
-    async def run(self, budget_ms: float, *, past_requests: bool) -> None:
-        """Let so much of the page's time pass. With `past_requests` it does not wait for those under way."""
+    async def run(self, budget_ms: float) -> None:
+        """Let so much of the page's time pass."""
         self._over.clear()
-        policy = "advance" if past_requests else "pauseIfNetworkFetchesPending"
-        await self._protocol.send(_POLICY, {"policy": policy, "budget": budget_ms})
+        await self._protocol.send(_POLICY, {"policy": "advance", "budget": budget_ms})
         await self._over.wait()

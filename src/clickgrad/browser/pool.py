@@ -20,7 +20,7 @@ from clickgrad.browser.watchdog import Watchdog
 from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, StorageState
+    from playwright.async_api import BrowserContext, Page, StorageState
 
 LAUNCH_TIMEOUT_S = 30.0
 _WEIGHED_EVERY = 8  # sessions: looking at all processes of a browser takes milliseconds
@@ -34,6 +34,8 @@ class _Lease:
     opened: int = 0
     open_now: int = 0
     failed: bool = False  # it did not give a session when asked for one
+    spare: Page | None = None  # an empty one in a context of its own, opened ahead of need
+    preparing: asyncio.Task[None] | None = None
 
 
 class Browser:
@@ -87,6 +89,9 @@ class Browser:
     ) -> None:
         leases = [*self._retired, *self._leases]
         self._leases, self._retired = [], []
+        for lease in leases:
+            if lease.preparing is not None:
+                lease.preparing.cancel()
         try:
             await asyncio.gather(*self._endings, *(lease.process.end() for lease in leases))
         finally:
@@ -123,8 +128,15 @@ class Browser:
             lease = await self._take()
             lease.opened += 1
             lease.open_now += 1
+        # A spare one has the browser's own fence, and nobody's state.
+        spare = lease.spare if hosts is None and state is None else None
+        if spare is not None:
+            lease.spare = None
         try:
-            context = await self._new_context(lease, fence, headers or {}, state)
+            if spare is None:
+                context = await self._new_context(lease, fence, headers or {}, state)
+            else:
+                context = await self._dress(spare, headers or {})
         except BaseException as error:
             lease.failed = isinstance(error, BrowserError)
             self._give_back(lease)
@@ -140,11 +152,31 @@ class Browser:
             lambda: self._give_back(lease),
         )
         try:
-            await session.start((start_url, *more_tabs), cookies)
+            await session.start((start_url, *more_tabs), cookies, spare)
         except BaseException:
             await session.close()
             raise
+        if hosts is None and state is None and lease.spare is None and lease.preparing is None:
+            lease.preparing = asyncio.create_task(self._prepare(lease))
         return session
+
+    async def _dress(self, spare: Page, headers: Mapping[str, str]) -> BrowserContext:
+        with boundary(BrowserError, "opening a session"):
+            async with asyncio.timeout(self._timeout_s):
+                await spare.context.set_extra_http_headers(dict(headers))
+                return spare.context
+
+    async def _prepare(self, lease: _Lease) -> None:
+        """Another session's page, while nobody waits for it. One that fails is made when it is asked for."""
+        try:
+            context = await self._new_context(lease, self._fence, {}, None)
+            with boundary(BrowserError, "opening a page ahead"):
+                async with asyncio.timeout(self._timeout_s):
+                    lease.spare = await context.new_page()
+        except BrowserError:
+            pass
+        finally:
+            lease.preparing = None
 
     def _fence_for(self, hosts: Iterable[str] | None, urls: Sequence[str]) -> Fence:
         fence = self._fence if hosts is None else Fence.around(hosts)

@@ -47,6 +47,7 @@ class ChromiumProcess:
         folder: BrowserFolder,
     ) -> None:
         self.browser = browser
+        self.painting = asyncio.Lock()  # for pictures: many at once would all be late
         self.processes = processes  # the driver and Chromium's main process
         self._driver = driver
         self._folder = folder

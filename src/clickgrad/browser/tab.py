@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +23,8 @@ REQUESTED_S = 0.5  # until the request of a navigation that was asked for; some 
 PUSHED_S = 0.05  # for what comes in by itself, through a socket
 STILL_MS = 50  # of the page's time, for a page without scripts: forms are sent and frames parsed only while it runs
 PAINTED_MS = 4
+PAINT_S = 0.1
+PAINTING_S = 0.01
 COMING_MS = 1  # of the page's time, between looks at a document that is still coming
 SETTLE_S = 3.0
 STOP_S = 1.0
@@ -61,6 +64,7 @@ class Tab:
         self._pushing: set[Request] = set()  # open as long as the page is
         self._has_sockets = False
         self._scripted = True
+        self._changed = False  # something of it that may be drawn frame by frame
         self._requested = 0  # navigations that are to come, of frames, too
         self.title = ""
         self.failed_url = ""  # of the last navigation that failed, until taken
@@ -116,6 +120,11 @@ class Tab:
         if self._scripted:
             await self._world.hear()
         return await self._world.call("observe", argument)
+
+    async def inspect(self, source: str, nodes: list[int]) -> object:
+        """After `look`: what a function says of the page as it was seen, for those who measure that."""
+        assert self._world
+        return await self._world.inspect(source, nodes)
 
     async def _bear_navigations(self, work: Callable[[], Awaitable[object]]) -> object:
         from playwright.async_api import Error
@@ -219,25 +228,33 @@ class Tab:
             await asyncio.sleep(CHANGE_MS / 1000 if await_change else PUSHED_S)
         given_ms = 1000 * self._pace.settle_s * (WAIT_BUDGET if await_change else 1)
         budget_ms = COMING_MS if is_coming else given_ms if self._scripted or await_change else STILL_MS
-        await self._time.run(budget_ms, past_requests=bool(self._pushing))
-        if not is_coming and self._scripted and (await self._state())["changed"]:
-            await self.while_running(self._call("frame", None))
+        await self._time.run(budget_ms)
+        self._changed |= found["changed"]
+        if not is_coming and self._scripted and (self._changed or (await self._state())["changed"]):
+            self._changed = False
+            await self._paint()
         if is_coming and not self._idle.is_set():
             await asyncio.sleep(RETRY_S)
         return found["missed"], not is_coming and self._idle.is_set()
+
+    async def _paint(self) -> None:
+        """Let frames be drawn. A machine that is too busy for it must not cost the action its deadline."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PAINT_S):
+                await self.while_running(self._call("frame", None))
 
     async def while_running(self, work: Awaitable[T]) -> T:
         """Work for which the browser has to paint: it does so only while the page's time runs."""
         task = asyncio.ensure_future(work)
         try:
             while self._time is not None and not task.done():
-                await self._time.run(PAINTED_MS, past_requests=True)
+                await self._time.run(PAINTED_MS)
+                # The painter needs time of everybody's, too: asking without a pause would only take it away from it.
+                await asyncio.wait([task], timeout=PAINTING_S)
             return await task
         finally:
-            if not task.done():
-                task.cancel()
-            elif not task.cancelled():
-                task.exception()  # it is told, or what came before it is
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _state(self) -> dict[str, bool]:
         found = await self._call("rest", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -43,6 +44,20 @@ def engine(options: argparse.Namespace) -> int:
     from clickgrad.bench.engine import bench_engine
 
     return _print(bench_engine(options.start, quiet=options.json), options)
+
+
+@bench(
+    "eyes",
+    "what is told of pages against what everybody else says can be acted on there",
+    option("--pages", type=Path, default=Path("tests/pages"), metavar="DIR", help="the zoo (default: tests/pages)"),
+    option("--suites", default="zoo,miniwob,pocket", metavar="A,B", help="of zoo, miniwob, pocket (default: all)"),
+)
+def eyes(options: argparse.Namespace) -> int:
+    from clickgrad.bench.eyes import bench_eyes
+
+    figures = bench_eyes(options.pages, options.suites.split(","), quiet=options.json)
+    print(json.dumps(figures.plain()) if options.json else figures.text())
+    return DONE
 
 
 @bench(

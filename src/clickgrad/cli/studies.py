@@ -42,6 +42,18 @@ async def study_forks(config: Config, options: argparse.Namespace) -> str:
     return _text(await study_forks(config, options.run), options)
 
 
+@recipe(
+    "study baselines",
+    "Filtered BC, AWR, DigiRL, WebRL and M-GRPO after the same clone, in the same minutes and the same episodes",
+    preset="study-baselines",
+    trains=True,
+)
+async def study_baselines(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.studies.baselines import study_baselines
+
+    return _text(await study_baselines(config, options.run), options)
+
+
 @recipe("study format", "thinking against non-thinking replies, prompting only", POLICIES, preset=PRESET)
 async def study_format(config: Config, options: argparse.Namespace) -> str:
     from clickgrad.studies.format import study_format

@@ -22,6 +22,7 @@ from clickgrad.learn.ranks import full_tensor, shard_like
 FORMAT = 3
 UNSIGNED = 2  # the format before there were digests
 STATE = "progress.json"
+VALUES = "values.safetensors"
 NAME = re.compile(r"step-[0-9]+")
 Tensors = dict[str, torch.Tensor]
 
@@ -53,6 +54,7 @@ class State:
     weights: Tensors  # the trained parameters, whole
     moments: Tensors  # of the optimizer
     score: float | None = None
+    values: Tensors = field(default_factory=dict)  # the value head, where there is one
 
 
 def step_folder(root: Path, step: int) -> Path:
@@ -126,6 +128,8 @@ def _write(folder: Path, state: State) -> None:
     folder.mkdir(parents=True)
     safetensors.torch.save_file(state.weights, folder / "weights.safetensors")
     safetensors.torch.save_file(state.moments, folder / "optimizer.safetensors")
+    if state.values:
+        safetensors.torch.save_file(state.values, folder / VALUES)
     stored: dict[str, Any] = {"format": FORMAT, "score": state.score, "files": digests(folder)} | {
         name: getattr(state.progress, name) for name in Progress.__dataclass_fields__
     }
@@ -177,7 +181,9 @@ def load(folder: Path) -> State:
     if fault := find_fault(folder):
         raise _unreadable(folder, OSError(fault))
     load_file = safetensors.torch.load_file
-    return State(progress, load_file(folder / "weights.safetensors"), load_file(folder / "optimizer.safetensors"))
+    weights, moments = (load_file(folder / f"{name}.safetensors") for name in ("weights", "optimizer"))
+    values = load_file(folder / VALUES) if (folder / VALUES).exists() else {}
+    return State(progress, weights, moments, values=values)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -26,7 +26,18 @@ from clickgrad.learn.frozen import FrozenLinears, can_freeze
 from clickgrad.learn.logprobs import Batch, reply_logprobs
 from clickgrad.learn.ranks import ALONE, Ranks, full_tensor, reshard, shard, shard_like
 from clickgrad.learn.spec import Layout, LearnerSpec, UpdateOptions
-from clickgrad.learn.step import OnProgress, StepFigures, clone_step, grpo_step, make_optimizer, mean_loss, silent
+from clickgrad.learn.step import (
+    OnProgress,
+    StepFigures,
+    clone_step,
+    grpo_step,
+    make_optimizer,
+    mean_loss,
+    rescored,
+    silent,
+    weighted_step,
+)
+from clickgrad.learn.values import Answers, Lot, Question, ValueHead, prompt_states
 from clickgrad.policy.device import device_of, give_back_memory
 from clickgrad.policy.models import ChatTokenizer, LoadedModel
 from clickgrad.types import Sample
@@ -49,6 +60,9 @@ class Learner(Protocol):
 
     def update(self, samples: Sequence[Sample], options: UpdateOptions) -> tuple[StepFigures, ...]:
         """One step of reinforcement. Empty when there are no samples: then there is nothing to learn from."""
+
+    def assess(self, question: Question) -> Answers:
+        """Fit the value head to what is known, and say what it expects; say how likely replies are by now."""
 
     def refresh_sampler(self) -> None:
         """Whoever samples from the learner's own weights gets those of now."""
@@ -95,6 +109,8 @@ class LocalLearner:
         self._spec = spec
         self._lora = spec.lora.rank > 0
         self._start: Any = None
+        self._head: ValueHead | None = None  # made when it is first asked
+        self._states: dict[int, tuple[Lot, torch.Tensor]] = {}  # of steps asked for last time
         frozen = self._lora and ranks.size == 1 and can_freeze(loaded.model)
         rounded_more = loaded.compute == "int8"  # than the learner can be
         self._apart = spec.separate_sampler or ranks.size > 1 or (self._lora and not frozen) or rounded_more
@@ -140,9 +156,38 @@ class LocalLearner:
     def update(self, samples: Sequence[Sample], options: UpdateOptions) -> tuple[StepFigures, ...]:
         if not samples:
             return ()
+        if options.form != "clip":
+            with self._computing():
+                return weighted_step(self.model, self.optimizer, samples, options, self.ranks, self.on_progress)
         reference = self.reference if options.kl_beta else None
         with self._computing():
             return grpo_step(self.model, self.optimizer, samples, options, reference, self.ranks, self.on_progress)
+
+    @_on_all_ranks
+    def assess(self, question: Question) -> Answers:
+        with self._computing():
+            scored = rescored(self.model, question.scored, question.temperature, question.micro_tokens)
+            states = self._states_of(question)
+        if not question.lots:
+            return Answers(scored=scored)
+        last, self._head = question.lots[-1], self._head or ValueHead(states[0].shape[1], self._spec.seed)
+        foreseen = self._head.values(states[-1])
+        outcomes = torch.tensor([outcome for lot in question.lots for outcome in lot.outcomes])
+        self._head.fit(torch.cat(states), outcomes, question.fit, seed=last.step)
+        values = tuple(tuple(self._head.values(some).tolist()) for some in states)
+        return Answers(tuple(foreseen.tolist()), values, scored)
+
+    def _states_of(self, question: Question) -> list[torch.Tensor]:
+        """Of each lot, under the policy as it was at the start."""
+        known, self._states = self._states, {}
+        for lot in question.lots:
+            if known.get(lot.step, (None,))[0] == lot:
+                self._states[lot.step] = known[lot.step]
+                continue
+            with self.model.disable_adapter() if self._lora else nullcontext():
+                model = self.model if self._lora or self._start is None else self._start
+                self._states[lot.step] = lot, prompt_states(model, lot.prompts, question.micro_tokens)
+        return [self._states[lot.step][1] for lot in question.lots]
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
@@ -244,7 +289,8 @@ class LocalLearner:
 
     @_on_all_ranks
     def save(self, checkpoints: Path, progress: Progress, keep: int, score: float | None) -> None:
-        state = checkpoint.State(progress, self._weights(), checkpoint.moments(self.optimizer), score)
+        values = self._head.tensors() if self._head else {}
+        state = checkpoint.State(progress, self._weights(), checkpoint.moments(self.optimizer), score, values)
         if self.ranks.is_first:
             checkpoint.save(checkpoints, state, keep)
 
@@ -254,6 +300,7 @@ class LocalLearner:
             state = checkpoint.load(folder)
             self.load_weights(state.weights)
             checkpoint.load_moments(self.optimizer, state.moments)
+            self._head = ValueHead.of(state.values) if state.values else None
         return state.progress
 
     @_on_all_ranks

@@ -1,4 +1,4 @@
-"""The two losses, as functions of logprobs alone.
+"""The losses, as functions of logprobs alone.
 
 Shapes: B turns, K reply positions; `loss_BK` is 1 where a sampled token stands. Each returns the batch's share of the
 loss: turns are averaged over their own tokens, then summed by weight.
@@ -31,6 +31,32 @@ def mean_over_tokens(values_BK: torch.Tensor, batch: Batch) -> torch.Tensor:
 
 def clone_loss(logprobs_BK: torch.Tensor, batch: Batch) -> torch.Tensor:
     return -(batch.weights_B * mean_over_tokens(logprobs_BK, batch)).sum()
+
+
+SURE, SURE_BETA = (
+    0.8,
+    5.0,
+)  # a reference with so large a mean probability is left by less: beta is so many times as large
+
+
+def weighted_loss(logprobs_BK: torch.Tensor, batch: Batch, options: UpdateOptions) -> torch.Tensor:
+    """-sum over turns of w f log p(reply), log p as a mean over tokens; f is a number, nothing is learned through it.
+
+    `likelihood`: f = 1. The others look at x, the mean log ratio to the reference, whose logprobs the samples hold:
+    `fade`: f = clip(1 - b x, 0, 1), with b = beta, or 5 beta where the reference is sure already. Whole at the start,
+    and gone once the turn's mean token has become likelier by 1 / b nats.
+    `square`: f = 2 b (A - b x), so that the gradient is that of (b x - A)^2.
+    """
+    if options.form == "likelihood":
+        return clone_loss(logprobs_BK, batch)
+    mean = mean_over_tokens(logprobs_BK, batch)
+    away = mean.detach() - mean_over_tokens(batch.old_logprobs_BK, batch)
+    if options.form == "square":
+        factor = 2 * options.beta * (batch.advantages_B - options.beta * away)
+    else:
+        sure = mean_over_tokens(batch.old_logprobs_BK.exp(), batch) >= SURE
+        factor = (1 - options.beta * torch.where(sure, SURE_BETA, 1.0) * away).clamp(0, 1)
+    return -(batch.weights_B * factor * mean).sum()
 
 
 def within_bound(logprobs_BK: torch.Tensor, batch: Batch, bound: float) -> torch.Tensor:

@@ -69,7 +69,7 @@ def grpo_samples(
             else:
                 weight = len(one.turn.completion.ids) / tokens
                 weight = weight if count == len(told) else weight * len(told) / count
-            samples.append(_sample(one.turn, one.advantage, weight))
+            samples.append(turn_sample(one.turn, one.advantage, weight))
     return tuple(samples)
 
 
@@ -110,7 +110,7 @@ def effective_samples(samples: Sequence[Sample]) -> float:
 
 def clone_samples(demonstration: Trajectory) -> tuple[Sample, ...]:
     """Every reply of a demonstration, all replies alike."""
-    return tuple(_sample(turn, advantage=1.0, weight=1.0) for turn in demonstration.turns)
+    return tuple(turn_sample(turn, advantage=1.0, weight=1.0) for turn in demonstration.turns)
 
 
 def refuse_foreign(trajectories: Sequence[Trajectory], prompt_format: str) -> None:
@@ -123,7 +123,7 @@ def refuse_foreign(trajectories: Sequence[Trajectory], prompt_format: str) -> No
             )
 
 
-def _sample(turn: Turn, advantage: float, weight: float) -> Sample:
+def turn_sample(turn: Turn, advantage: float, weight: float) -> Sample:
     completion = turn.completion
     if not completion.ids:
         raise UserError(

@@ -8,6 +8,9 @@ from typing import Literal
 from clickgrad.policy.spec import ModelSpec
 
 Layout = Literal["rows", "comb", "packed"]  # packed is the comb without sharing, for comparison
+# M-GRPO's clipped ratio, or likelihood with a weight for each turn: as given; fading while the turn becomes likelier
+# than it was under the reference; the gradient of a squared error (`losses.weighted_loss`).
+Form = Literal["clip", "likelihood", "fade", "square"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +47,14 @@ class UpdateOptions:
     updates: int = 1
     importance_cap: float = 0.0
     ratio_bound: float = 0.0
+    form: Form = "clip"
+    beta: float = 1.0  # of the forms `fade` and `square`
+    batch: int = 0  # turns of an optimizer step, in the order of the samples; 0 is all at once
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """Of a value head, in one step of reinforcement."""
+
+    lr: float = 1e-3
+    epochs: int = 4

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
 import torch
 
 from clickgrad.learn.logprobs import Batch, collate, micro_batches, reply_logprobs
-from clickgrad.learn.losses import clone_loss, grpo_loss
+from clickgrad.learn.losses import clone_loss, grpo_loss, weighted_loss
 from clickgrad.learn.ranks import ALONE, Ranks, full_tensor
 from clickgrad.learn.spec import Layout, UpdateOptions
 from clickgrad.policy.device import on_device_of
@@ -107,6 +107,50 @@ def grpo_step(
     return tuple(
         _step(model, optimizer, batches, options.lr, backward, ranks, progress) for _ in range(options.updates)
     )
+
+
+def weighted_step(
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    samples: Sequence[Sample],
+    options: UpdateOptions,
+    ranks: Ranks = ALONE,
+    progress: OnProgress = silent,
+) -> tuple[StepFigures, ...]:
+    """Weighted likelihood: `updates` times over the samples, in their order, `batch` turns to a step."""
+    size = options.batch or max(1, len(samples))
+    some = [samples[start : start + size] for start in range(0, len(samples), size)]
+    return tuple(_weighted(model, optimizer, part, options, ranks, progress) for part in some * options.updates)
+
+
+def _weighted(
+    model: Any,
+    optimizer: torch.optim.Optimizer,
+    samples: Sequence[Sample],
+    options: UpdateOptions,
+    ranks: Ranks,
+    progress: OnProgress,
+) -> StepFigures:
+    def backward(batch: Batch, number: int, weight: float) -> _Part:
+        logprobs, entropy = reply_logprobs(model, batch, options.temperature)
+        loss = weighted_loss(logprobs, batch, options) / len(samples)
+        (loss * weight).backward()  # type: ignore[no-untyped-call]
+        return _Part(float(loss.detach()), 0.0, 0, _sum(entropy, batch), 0.0)
+
+    batches = Batches(samples, options.micro_tokens, options.layout)
+    return _step(model, optimizer, batches, options.lr, backward, ranks, progress)
+
+
+@torch.no_grad()
+def rescored(model: Any, samples: Sequence[Sample], temperature: float, micro_tokens: int) -> tuple[Sample, ...]:
+    """The same turns with the logprobs that this model gives them, in place of the sampler's."""
+    known: dict[tuple[tuple[int, ...], int], tuple[float, ...]] = {}
+    with on_device_of(model):
+        for micro in micro_batches(samples, micro_tokens, "comb"):
+            logprobs = reply_logprobs(model, collate(micro, "comb"), temperature)[0].cpu()
+            for one, row in zip(micro, logprobs.tolist(), strict=True):
+                known[one.ids, one.reply_len] = tuple(row[-one.reply_len :])
+    return tuple(replace(one, logprobs=known[one.ids, one.reply_len]) for one in samples)
 
 
 @dataclass(frozen=True, slots=True)

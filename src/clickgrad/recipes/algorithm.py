@@ -4,23 +4,84 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clickgrad.algorithms.awr import Awr
 from clickgrad.algorithms.branching import Branching
+from clickgrad.algorithms.critic import Critic
+from clickgrad.algorithms.digirl import DigiRl
+from clickgrad.algorithms.filtered_bc import FilteredBc
 from clickgrad.algorithms.m_grpo import Additions, MGrpo
+from clickgrad.algorithms.phases import Phases
+from clickgrad.algorithms.pool import Labels, Past, Pool
 from clickgrad.algorithms.protocol import Algorithm
 from clickgrad.algorithms.replay import Replay
 from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.algorithms.starts import Recall, Starts
+from clickgrad.algorithms.webrl import Replaying, WebRl
 from clickgrad.config import Config, ReinforceSection
 from clickgrad.errors import UserError
 from clickgrad.learn.advantages import Rewards
 from clickgrad.learn.samples import Teaching
+from clickgrad.learn.spec import FitOptions
 from clickgrad.types import Task, Trajectory
 
 
 def make_algorithm(
-    config: Config, tasks: Sequence[Task], followed: Sequence[Trajectory] = (), recall: Recall | None = None
+    config: Config,
+    tasks: Sequence[Task],
+    followed: Sequence[Trajectory] = (),
+    recall: Recall | None = None,
+    past: Past = lambda step: (),
 ) -> Algorithm:
-    """`followed` are demonstrations that episodes may begin along; `recall` finds successes of this run by name."""
+    """`followed` are demonstrations that episodes may begin along, or that are replayed; `recall` finds successes of
+    this run by name, `past` all episodes of one of its steps."""
+    match config.reinforce.algorithm:
+        case "m-grpo":
+            return _m_grpo(config, tasks, followed, recall)
+        case "filtered-bc":
+            own = config.filtered_bc
+            return FilteredBc(_phases(config, tasks, past, own.window), own.per_task)
+        case "awr":
+            awr = config.awr
+            return Awr(_phases(config, tasks, past, awr.window), awr.beta, awr.discount, awr.max_weight)
+        case "digirl":
+            digirl = config.digirl
+            return DigiRl(
+                _phases(config, tasks, past, digirl.window),
+                digirl.form,
+                digirl.discount,
+                digirl.top_share,
+                digirl.turns,
+                config.agent.max_turns,
+            )
+        case "webrl":
+            webrl = config.webrl
+            return WebRl(
+                _phases(config, tasks, past, webrl.window, webrl.reward_accuracy),
+                webrl.form,
+                webrl.mix,
+                webrl.discount,
+                (webrl.min_chance, webrl.max_chance),
+                Replaying(webrl.replay, (webrl.min_likelihood, webrl.max_likelihood), webrl.per_task, followed),
+            )
+
+
+def _phases(config: Config, tasks: Sequence[Task], past: Past, window: int, accuracy: float = 1.0) -> Phases:
+    options, values = config.reinforce, config.values
+    labels = Labels(Rewards(options.require_exit), config.seed, options.shuffle_rewards, accuracy)
+    continuations = values.continuations if values.kind == "exact" else 0
+    return Phases(
+        TaskSequence(tasks, config.seed, options.curriculum),
+        options.groups,
+        options.group_size,
+        Pool(past, window, labels),
+        Critic(values.kind, FitOptions(values.lr, values.epochs), continuations, values.least_auc),
+        options.normalizer == "token",
+        options.temperature,
+        options.micro_tokens,
+    )
+
+
+def _m_grpo(config: Config, tasks: Sequence[Task], followed: Sequence[Trajectory], recall: Recall | None) -> Algorithm:
     options, most = config.reinforce, config.agent.max_turns
     own = options.starts == "own"
     return MGrpo(
@@ -49,15 +110,26 @@ def make_algorithm(
     )
 
 
+# Of m-grpo alone; 0 is off for all that have it.
+M_GRPO = (
+    *("clip", "clip_high", "kl_beta", "divisor", "average_over", "turn_discount", "credit", "first_part", "starts"),
+    *("branches", "forks", "replay", "replay_age", "ratio_bound", "importance_cap", "max_refills"),
+)
+
+
 def refuse_silent(config: Config) -> None:
-    """Options that do nothing without another."""
+    """Options that do nothing without another, or with this algorithm."""
     options, usual = config.reinforce, ReinforceSection()
+    if options.algorithm == "m-grpo":
+        _refuse_for_m_grpo(config)
+    else:
+        _refuse_for_baselines(config)
     needs = {
         "forks": ("branches", options.branches),
         "replay_age": ("replay", options.replay),
         "probe_tasks": ("probe_every", options.probe_every),
         "clock": ("minutes", options.minutes),
-        "demos": ("starts='demos'", options.starts == "demos"),
+        "demos": ("starts='demos'", options.starts == "demos" or options.algorithm == "webrl"),
     }
     for name, (other, is_set) in needs.items():
         if getattr(options, name) != getattr(usual, name) and not is_set:
@@ -66,3 +138,35 @@ def refuse_silent(config: Config) -> None:
         raise UserError(f"reinforce.first_part={options.first_part} is no part of a group of {options.group_size}")
     if options.clock == "cpu" and config.cluster.address:
         raise UserError("reinforce.clock='cpu' counts this machine alone: on a cluster use 'wall'")
+
+
+def _refuse_for_m_grpo(config: Config) -> None:
+    options = config.reinforce
+    for name in ("rollouts", "batch"):
+        if getattr(options, name):
+            raise UserError(f"reinforce.{name} does nothing with reinforce.algorithm='m-grpo'")
+    if options.group_size < 2:
+        raise UserError("reinforce.group_size=1: m-grpo compares the episodes of a group, so it takes at least 2")
+    _refuse_sections(config, ("values", "filtered_bc", "awr", "digirl", "webrl"))
+
+
+def _refuse_for_baselines(config: Config) -> None:
+    options, usual, name = config.reinforce, ReinforceSection(), config.reinforce.algorithm
+    for option in M_GRPO:
+        if (value := getattr(options, option)) and value != getattr(usual, option):
+            raise UserError(f"reinforce.{option} does nothing with reinforce.algorithm={name!r}")
+    if options.normalizer == "constant":
+        raise UserError(f"reinforce.normalizer='constant' does nothing with reinforce.algorithm={name!r}")
+    others = {"filtered_bc", "awr", "digirl", "webrl"} - {name.replace("-", "_")}
+    _refuse_sections(config, (*sorted(others), *(("values",) if name == "filtered-bc" else ())))
+    if options.shuffle_rewards and options.group_size < 2:
+        raise UserError("reinforce.shuffle_rewards needs several episodes of a task: raise reinforce.group_size")
+    if options.rollouts and (options.probe_every or config.values.kind == "exact"):
+        raise UserError("reinforce.rollouts: nothing is played, so there is no probe and no values.kind='exact'")
+
+
+def _refuse_sections(config: Config, sections: Sequence[str]) -> None:
+    """Sections of other algorithms."""
+    for name in sections:
+        if getattr(config, name) != getattr(Config(), name):
+            raise UserError(f"the section {name} does nothing with reinforce.algorithm={config.reinforce.algorithm!r}")

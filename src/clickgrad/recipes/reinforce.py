@@ -10,10 +10,12 @@ from pathlib import Path
 from clickgrad.algorithms.ahead import Ahead
 from clickgrad.algorithms.collecting import Collected, Collector
 from clickgrad.algorithms.protocol import Algorithm
+from clickgrad.algorithms.stored import Stored
 from clickgrad.backends import open_backend
 from clickgrad.backends.agents import prompt_builder
 from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.learners import reinforce_spec, update_options
+from clickgrad.backends.local import offline_players
 from clickgrad.backends.policies import settle_compute
 from clickgrad.backends.protocol import Players
 from clickgrad.backends.tasks import training_tasks
@@ -23,9 +25,17 @@ from clickgrad.learn import checkpoint
 from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
 from clickgrad.learn.samples import effective_samples
+from clickgrad.learn.values import NO_ANSWERS
 from clickgrad.recipes.algorithm import make_algorithm, refuse_silent
 from clickgrad.recipes.clock import Clock
-from clickgrad.recipes.following import Recalled, find_demonstrations, refuse_unforkable, retold
+from clickgrad.recipes.following import (
+    Earlier,
+    Recalled,
+    find_demonstrations,
+    refuse_unforkable,
+    retold,
+    stored_rollouts,
+)
 from clickgrad.recipes.probing import Probe, gain, is_worse, set_aside
 from clickgrad.recipes.progress import LearnerThread, SkippedSteps, export, is_finished, resume
 from clickgrad.report.metrics import Metrics
@@ -59,11 +69,13 @@ async def reinforce(config: Config, start: str, run: Path) -> Path:
         config = settle_compute(config, run)
         backend = open_backend(config, run)
         with backend.learner(reinforce_spec(config, start)) as learner:
-            followed = retold(followed, prompt_builder(config, learner.tokenizer))
-            algorithm = make_algorithm(config, tasks, followed, Recalled(run))
+            builder = prompt_builder(config, learner.tokenizer)
+            followed = retold(followed, builder)
+            algorithm = make_algorithm(config, tasks, followed, Recalled(run), Earlier(run, builder.fingerprint))
             probe = Probe(run, probed, options.probe_every, _bounds(config), config.seed) if probed else None
             progress = resume(run, learner)
-            async with backend.training_players(learner) as players:
+            opened = offline_players() if options.rollouts else backend.training_players(learner)
+            async with opened as players:
                 ended = await reinforce_learner(config, run, algorithm, learner, players, progress, probe)
             if ended.ended == WORSE and (best := checkpoint.best(run / CHECKPOINTS)):
                 learner.load(best)
@@ -80,15 +92,21 @@ def _last_step(run: Path, options: ReinforceSection) -> int:
     """After which nothing is left to do: the one asked for, or the one at which the run was ended."""
     saved = checkpoint.latest(run / CHECKPOINTS)
     if saved is None or checkpoint.find_fault(saved):
-        return options.steps
+        return most_steps(options)
     progress = checkpoint.read_progress(saved)
-    return progress.step if is_over(progress, options) else options.steps
+    return progress.step if is_over(progress, options) else most_steps(options)
+
+
+def most_steps(options: ReinforceSection) -> int:
+    """What is stored is learned from in one pass."""
+    return 1 if options.rollouts else options.steps
 
 
 def is_over(progress: Progress, options: ReinforceSection) -> bool:
     """Whether no further step begins. A run whose time was over goes on when it is given more."""
     out_of_time = 0 < options.minutes * 60 <= progress.spent_s
-    return progress.step >= options.steps or progress.ended == WORSE or out_of_time
+    played_all = 0 < options.episodes <= progress.episodes
+    return progress.step >= most_steps(options) or progress.ended == WORSE or out_of_time or played_all
 
 
 async def reinforce_learner(
@@ -107,34 +125,38 @@ async def reinforce_learner(
     await players.push_weights(progress.step)
     clock = Clock(options.clock, progress.spent_s)
     with (
-        progress_bar("reinforce", options.steps, progress.step) as ticker,
+        progress_bar("reinforce", most_steps(options), progress.step) as ticker,
         LearnerThread(learner, lambda done, total: ticker.show(f"update {done}/{total} turns")) as thread,
     ):
         collector = Collector(algorithm, players.play, _bounds(config), config.seed, prompt_format, ticker.show)
 
         async def collect(before: Progress) -> Collected:
+            if options.rollouts:
+                return await Stored(algorithm, stored_rollouts(options.rollouts, prompt_format)).collect(before)
             return await collector.collect(before, TrajectoryFile(step_trajectories(run, before.step + 1)))
 
         if probe and progress.step == 0:
             score = success_rate(await probe.look(0, players.play)).measured
             await thread.run(learner.save, run / CHECKPOINTS, progress, options.keep, score)
-        last = progress.step if is_over(progress, options) else options.steps
+        last = progress.step if is_over(progress, options) else most_steps(options)
         async with Ahead(collect, progress, last, options.max_staleness) as ahead:
             for step in range(progress.step + 1, last + 1):
                 started = time.monotonic()
                 collected = await ahead.take()
                 taken = time.monotonic()
-                _say_flat(step, collected, options.groups)
-                samples = algorithm.samples(progress, collected.groups)
-                figures = await thread.run(learner.update, samples, update_options(config, step))
+                question = algorithm.question(progress, collected.groups)
+                answers = await thread.run(learner.assess, question) if question else NO_ANSWERS
+                lesson = algorithm.lesson(progress, collected.groups, answers)
+                if lesson.said:
+                    say(f"step {step}: {lesson.said}")
+                figures = await thread.run(learner.update, lesson.samples, update_options(config, step))
                 for update in figures:
-                    skipped.note(step, samples, update)
+                    skipped.note(step, lesson.samples, update)
                 await players.push_weights(step)
                 update_s = time.monotonic() - taken
                 row = reinforce_row(step, collected, figures, taken - started, update_s, players.figures())
-                if not options.kl_beta:
-                    row = replace(row, kl=None)  # not looked at
-                row = _with_evidence(row, progress, collected, samples)
+                row = replace(row, **lesson.figures, **_not_looked_at(options))  # type: ignore[arg-type]
+                row = _with_evidence(row, progress, collected, lesson.samples)
                 progress, score = collected.after(progress), row.success
                 if probe:
                     row, progress = await _probed(probe, row, progress, players, step == last)
@@ -154,9 +176,10 @@ async def reinforce_learner(
     return progress
 
 
-def _say_flat(step: int, collected: Collected, wanted: int) -> None:
-    if len(collected.mixed) < wanted:
-        say(f"step {step}: only {len(collected.mixed)} of {wanted} groups have both successes and failures")
+def _not_looked_at(options: ReinforceSection) -> dict[str, None]:
+    if options.algorithm != "m-grpo":
+        return {"kl": None, "clip_share": None, "sampler_gap": None}
+    return {} if options.kl_beta else {"kl": None}
 
 
 async def _probed(

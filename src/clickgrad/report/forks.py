@@ -1,8 +1,8 @@
-"""The study of forks as tables: what every arm came to after the same minutes, pooled over the seeds."""
+"""The arms of a study as tables: what each came to after the same clone and budget, pooled over the seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,14 @@ NAMES = {
     "branches": "… and branches",
     "replay": "… and successes kept",
     "all": "… and all three",
+    "filtered-bc-offline": "Filtered BC, offline",
+    "awr-offline": "AWR, offline",
+    "filtered-bc": "Filtered BC",
+    "awr": "AWR",
+    "digirl": "DigiRL",
+    "webrl-paper": "WebRL, its paper's loss",
+    "webrl-code": "WebRL, its code's loss",
+    "m-grpo": "M-GRPO",
 }
 ENDS = "evaluate-after"
 
@@ -78,18 +86,19 @@ def beyond(one: Arm, other: Arm) -> Pairs:
     return Pooled(tuple(compare(a, b) for a, b in zip(one.after, other.after, strict=False))).pairs
 
 
-def read_arms(run: Path, options: Mapping[str, Any], skipped: list[str]) -> tuple[list[Sequence[Episode]], list[Arm]]:
-    """The clones' evaluations, seed by seed, and the arms."""
-    told = options.get("forks", {})
-    seeds = [run / f"seed-{seed}" for seed in told.get("seeds", ())]
+def read_arms(
+    run: Path, numbers: Iterable[int], keys: Iterable[str], skipped: list[str], below: str = "."
+) -> tuple[list[Sequence[Episode]], list[Arm]]:
+    """The clones' evaluations, seed by seed, and the arms, whose folders are `below` a seed's."""
+    seeds = [run / f"seed-{seed}" for seed in numbers]
     clones = {seed: read_evaluation(seed / "evaluate-clone", skipped) for seed in seeds}
     arms = []
-    for key in told.get("arms", ()):
-        ended = {seed: read_evaluation(seed / key / ENDS, skipped) for seed in seeds}
+    for key in keys:
+        ended = {seed: read_evaluation(seed / below / key / ENDS, skipped) for seed in seeds}
         done = [seed for seed in seeds if ended[seed]]
         rows: list[StepRow] = []
         for seed in done:
-            found, complaints = read_steps(seed / key / ("clone" if key == CLONING else "reinforce") / METRICS)
+            found, complaints = read_steps(seed / below / key / ("clone" if key == CLONING else "reinforce") / METRICS)
             rows += found
             skipped += complaints
         before, after = (tuple(some[seed] for seed in done) for some in (clones, ended))

@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from clickgrad.report import paper
+from clickgrad.report.baselines import baseline_tables
 from clickgrad.report.chart import Curve, curves_chart
 from clickgrad.report.compare import compare
 from clickgrad.report.cuts import HOW, Cut, rate_at, read_cuts
@@ -29,6 +30,10 @@ from clickgrad.run_layout import REPORT_JSON, REPORT_PAGE
 
 Plain = dict[str, Any]
 INTERVALS = "Success in % with its 95 % interval (Wilson)."
+POOLED = (
+    "p is McNemar's, exact and two-sided, pooled over the seeds; pairs count as independent. Steps, mixed groups and "
+    "sampled tokens are of all seeds together."
+)
 PAIRED = "Changes are in points, paired on the same tasks and seeds (Newcombe)."
 
 
@@ -308,7 +313,8 @@ def _read_prompting(run: Path, options: Plain, skipped: list[str]) -> StudyRepor
 
 
 def _read_forks(run: Path, options: Plain, skipped: list[str]) -> StudyReport:
-    clones, arms = read_arms(run, options, skipped)
+    told = options.get("forks", {})
+    clones, arms = read_arms(run, told.get("seeds", ()), told.get("arms", ()), skipped)
     cloning = next((arm for arm in arms if arm.key == CLONING and arm.after), None)
     return StudyReport(
         study="forks",
@@ -318,10 +324,23 @@ def _read_forks(run: Path, options: Plain, skipped: list[str]) -> StudyReport:
             "clone": [plain_rate(success_rate(episodes)) for episodes in clones],
             "arms": {arm.key: arm.plain(cloning) for arm in arms if arm.after},
         },
-        notes=(
-            f"{INTERVALS} {PAIRED} p is McNemar's, exact and two-sided, pooled over the seeds; pairs count as "
-            "independent. Steps, mixed groups and sampled tokens are of all seeds together.",
-        ),
+        notes=(f"{INTERVALS} {PAIRED} {POOLED}",),
+        options=options,
+        skipped=tuple(skipped),
+    )
+
+
+# --- the paper's baselines ------------------------------------------------------------------------------------------
+
+
+def _read_baselines(run: Path, options: Plain, skipped: list[str]) -> StudyReport:
+    tables, figures = baseline_tables(run, options, skipped)
+    return StudyReport(
+        study="baselines",
+        title="The paper's table on one stack",
+        tables=tables,
+        figures=figures,
+        notes=(f"{INTERVALS} {PAIRED} {POOLED}", paper.PROVENANCE, paper.CAVEAT),
         options=options,
         skipped=tuple(skipped),
     )
@@ -334,6 +353,7 @@ def _share_cell(rate: Rate) -> str:
 _READERS: dict[str, Callable[[Path, Plain, list[str]], StudyReport]] = {
     "study start": _read_start,
     "study forks": _read_forks,
+    "study baselines": _read_baselines,
     "study format": _read_format,
     "study turns": _read_turns,
     "study prompting": _read_prompting,

@@ -42,6 +42,7 @@ from clickgrad.types import (
     Verdict,
 )
 
+PICTURE_S = 3.0  # that a turn waits for its picture when the reply is there; one that is later is missing
 UNJUDGED = Verdict(Outcome.UNJUDGED)
 REPEATS = 2  # of actions after which a page was unusable; it must come out so each time to be the agent's doing
 
@@ -209,7 +210,8 @@ async def _play(course: _Course, episode: str, task: Task, seed: int, agent: Age
             else:
                 completion = await _ask(agent, prompt, turn_seed(seed, index))
                 action, read_as = agent.builder.grammar.read(completion.text, observation.elements)
-            screenshot = await picture  # before the page changes
+            await asyncio.wait([picture], timeout=PICTURE_S)  # before the page changes
+            screenshot = picture.result() if picture.done() else None
         except TokenLimit as limit:
             course.end, course.error = End.TOKEN_LIMIT, str(limit)
             return

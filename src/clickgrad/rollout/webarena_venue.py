@@ -7,7 +7,7 @@ reset puts the sites back; both are the user's choice, see docs/webarena.md.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from clickgrad.types import Evidence, Task
 from clickgrad.webarena import Opinion, Probe, ProgramHtml
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    pass
 
 LOOK_S = 30.0  # for one page or script of a check
 
@@ -86,7 +86,7 @@ class WebArenaVenue:
                 async with asyncio.timeout(self._look_s):
                     page = await session.page.context.new_page()
             try:
-                yield Look(page, session.is_alive, self._look_s)
+                yield Look(Tab(page, session.is_alive), self._look_s)
             finally:
                 with boundary(BrowserError, "closing a page that was looked at"):
                     async with asyncio.timeout(self._look_s):
@@ -94,7 +94,7 @@ class WebArenaVenue:
 
         for check in task.checks:
             if isinstance(check, ProgramHtml):
-                return await gather_probes(check, Look(session.page, session.is_alive, self._look_s), new_page, shop)
+                return await gather_probes(check, Look(session.tab, self._look_s), new_page, shop)
         return ()
 
     async def _ask(self, task: Task, answer: str | None, probes: Sequence[Probe]) -> tuple[Opinion, ...] | None:
@@ -110,10 +110,10 @@ class WebArenaVenue:
 class Look:
     """A page of the session as a place to look at. The agent has finished: nothing it sees can change any more."""
 
-    def __init__(self, page: Page, is_alive: Callable[[], bool], timeout_s: float) -> None:
-        self._page = page
+    def __init__(self, tab: Tab, timeout_s: float) -> None:
+        self._page = tab.page
         self._timeout_s = timeout_s
-        self._tab = Tab(page, is_alive)
+        self._tab = tab
 
     @property
     def url(self) -> str:

@@ -57,7 +57,7 @@ def test_a_tasks_file_gives_back_what_was_written(tmp_path: Path) -> None:
 
 
 def test_an_unknown_suite_names_the_known_ones() -> None:
-    with pytest.raises(UserError, match="unknown suite 'poket': use one of pocket"):
+    with pytest.raises(UserError, match=r"unknown suite 'poket' \(did you mean 'pocket'\?\): use one of pocket"):
         load_tasks("poket", "all")
 
 

@@ -29,12 +29,18 @@ from clickgrad.learn.learner import Call, LocalLearner
 from clickgrad.learn.ranks import Ranks
 from clickgrad.learn.spec import Layout, LearnerSpec, UpdateOptions
 from clickgrad.learn.step import OnProgress, StepFigures, silent
+from clickgrad.learn.values import Answers, Question
 from clickgrad.policy.models import load_tokenizer
 from clickgrad.types import Sample
 
 POLL_S = 5.0
 CLOSE_S = 60.0
-CHANGING = (LocalLearner.clone, LocalLearner.update, LocalLearner.load)  # after these the learner stands elsewhere
+CHANGING = (
+    LocalLearner.clone,
+    LocalLearner.update,
+    LocalLearner.assess,
+    LocalLearner.load,
+)  # after these the learner stands elsewhere
 LARGE = (LocalLearner.weights, LocalLearner.files)  # what they give stays in the object store
 
 Build = Callable[[LearnerSpec, Ranks], LocalLearner]
@@ -189,6 +195,9 @@ class RayLearner:
 
     def update(self, samples: Sequence[Sample], options: UpdateOptions) -> tuple[StepFigures, ...]:
         return self._call(LocalLearner.update, samples, options)  # type: ignore[no-any-return]
+
+    def assess(self, question: Question) -> Answers:
+        return self._call(LocalLearner.assess, question)  # type: ignore[no-any-return]
 
     def refresh_sampler(self) -> None:
         """Nobody samples from weights that lie with the learner: engines are sent `weights`."""
