@@ -1,5 +1,5 @@
 # Every target sets up what it needs: .venv, the pinned packages, a Chromium.
-.PHONY: train demo test check lint docs setup clean
+.PHONY: train demo test check lint docs setup release clean
 
 setup:
 	@bash scripts/setup.sh
@@ -24,6 +24,9 @@ check: lint test
 docs: setup
 	@[ -x .venv/bin/mkdocs ] || .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	.venv/bin/mkdocs build --strict
+
+release: setup
+	@bash scripts/release.sh
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .hypothesis

@@ -22,7 +22,7 @@ from clickgrad.types import PageCheck, Task, Trajectory, Unparsable
 
 pytestmark = pytest.mark.anyio
 TASKS: list[dict[str, Any]] = tomllib.loads((PAGES / "tasks.toml").read_text("utf-8"))["task"]
-AT_ONCE = 4
+AT_ONCE = 2
 
 
 @pytest.fixture(scope="module")

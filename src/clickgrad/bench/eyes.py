@@ -12,7 +12,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -88,7 +88,11 @@ def bench_eyes(zoo: Path, suites: Sequence[str], quiet: bool) -> EyesFigures:
 
 
 async def _measure(zoo: Path, pages: Sequence[str], suites: Sequence[str], quiet: bool) -> EyesFigures:
-    openers = {"zoo": partial(_zoo, zoo, pages), "miniwob": _miniwob, "pocket": _pocket}
+    openers: dict[str, Callable[[], AsyncIterator[tuple[str, ChromiumSession]]]] = {
+        "zoo": partial(_zoo, zoo, pages),
+        "miniwob": _miniwob,
+        "pocket": _pocket,
+    }
     seen: list[_Seen] = []
     for suite in suites:
         before = len(seen)
@@ -197,7 +201,7 @@ async def _miniwob() -> AsyncIterator[tuple[str, ChromiumSession]]:
 
 async def _pocket() -> AsyncIterator[tuple[str, ChromiumSession]]:
     """A page of every kind on which a task begins; addresses that differ in numbers and names only are one kind."""
-    kinds = {}
+    kinds: dict[tuple[str, bool], tuple[str, str | None]] = {}
     for task in load_tasks("pocket", "all"):
         for url in task.start_urls:
             kinds.setdefault((_kind(url), task.user is None), (url, task.user))

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 NO_FILE = "The page asked for a file, and there is none to give."
 CHOOSER_S = 1.0
 FILES_TOLD = 12
-DRAG_STEPS = 5
+DRAG_STEPS = 3
+DWELL_S = 0.2
 _DIALOG_CHARS = 300
 _NAMED_KEYS = (
     "Enter|Tab|Escape|Backspace|Delete|Insert|Space|Home|End|PageUp|PageDown|ArrowUp|ArrowDown|ArrowLeft|ArrowRight"
@@ -65,6 +66,8 @@ async def drag(tab: Tab, element: int, to: int) -> str:
     if notice or far:
         return f"Elements {element} and {to} cannot be seen at the same time."
     await tab.while_running(_drag(tab, (x, y), (to_x, to_y)))
+    await tab.dwell(DWELL_S)  # some look only now and then where it is
+    await tab.while_running(tab.page.mouse.up())
     return ""
 
 
@@ -75,8 +78,7 @@ async def _drag(tab: Tab, start: tuple[float, float], end: tuple[float, float]) 
     for step in range(1, DRAG_STEPS + 1):  # pages take a single leap for no drag
         part = step / DRAG_STEPS
         await mouse.move(start[0] + part * (end[0] - start[0]), start[1] + part * (end[1] - start[1]))
-    await mouse.move(*end)
-    await mouse.up()
+    await mouse.move(end[0] + 1, end[1])
 
 
 class FileGiver:

@@ -237,6 +237,13 @@ class Tab:
             await asyncio.sleep(RETRY_S)
         return found["missed"], not is_coming and self._idle.is_set()
 
+    async def dwell(self, seconds: float) -> None:
+        """Let time pass, as it does here."""
+        if self._time is None:
+            await asyncio.sleep(seconds)
+        else:
+            await self._time.run(1000 * seconds)
+
     async def _paint(self) -> None:
         """Let frames be drawn. A machine that is too busy for it must not cost the action its deadline."""
         with suppress(TimeoutError):

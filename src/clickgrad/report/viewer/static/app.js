@@ -43,7 +43,7 @@ async function show() {
     if (visited) (main.querySelector("h1") || main).focus({ preventScroll: true });
     visited = true;
   }
-  if (name !== "live") document.title = [main.querySelector("h1")?.firstChild?.textContent, state.root, "clickgrad"].filter(Boolean).join(" · ");
+  if (name !== "live") document.title = [...new Set([main.querySelector("h1")?.firstChild?.textContent, state.root, "clickgrad"])].filter(Boolean).join(" · ");
   drawHeader(name);
 }
 

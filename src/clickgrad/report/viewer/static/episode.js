@@ -67,7 +67,6 @@ export function resultsPart(episode) {
     h("li", { class: result.passed ? "ok" : "wrong" }, h("b", {}, `${result.check} `), result.reason || (result.passed ? "passed" : "failed"))));
   const second = episode.second;
   return h("details", { class: "block", open: true, "data-block": "verdict" }, h("summary", {}, "Verdict"),
-    episode.plainly ? h("p", { class: "plainly" }, episode.plainly) : null,
     episode.results.length ? (episode.plainly ? h("details", { "data-block": "rows" }, h("summary", {}, "Rows"), list(episode.results)) : list(episode.results))
       : h("p", { class: "soft" }, episode.error || "No check was made."),
     second && second.after !== second.before
@@ -115,7 +114,7 @@ export function episodeView(state, parameters, main) {
   }
 
   function head(episode, side) {
-    const facts = [episode.task, episode.policy, episode.end.replace("_", " "), `${episode.turn_list.length} turns${episode.expert_turns ? `, expert ${episode.expert_turns}` : ""}`,
+    const facts = [episode.task, episode.policy, episode.end.replace("_", " "), `${episode.turn_list.length} ${episode.turn_list.length === 1 ? "turn" : "turns"}${episode.expert_turns ? `, expert ${episode.expert_turns}` : ""}`,
       seconds(episode.seconds), episode.step !== null && `step ${episode.step}`, episode.blocked && `${episode.blocked} requests blocked`].filter(Boolean);
     const advantage = episode.advantage === null ? null
       : h("span", { class: "badge plain", title: "(reward - mean) / std of its group" }, `advantage ${episode.advantage > 0 ? "+" : ""}${episode.advantage.toFixed(2)}`);
@@ -124,6 +123,7 @@ export function episodeView(state, parameters, main) {
         side === "b" ? h("button", { type: "button", class: "quiet", onclick: () => go({ b: "" }) }, "Close") : null),
       h(side === "b" ? "h2" : "h1", { tabindex: "-1" }, episode.intent || episode.name),
       h("p", { class: "soft" }, facts.join(" · ")),
+      episode.plainly ? h("p", { class: "plainly" }, episode.plainly) : null,
       episode.note ? h("p", { class: "warn" }, episode.note) : null,
       episode.error ? h("p", { class: "warn" }, episode.error) : null);
   }
@@ -140,8 +140,8 @@ export function episodeView(state, parameters, main) {
       h("p", { class: "soft small" }, `model ${seconds(turn.policy_s)}, browser ${seconds(turn.browser_s)}${turn.finish === "length" ? ", reply cut at its limit" : ""}`),
       h("div", { class: "sight" }, picture(episode, turn) || drawing(episode),
         h("details", { class: "block", open: true, "data-block": "reply" }, h("summary", {}, "Reply"), replyPart(turn))),
-      promptPart(episode, at(episode)),
       resultsPart(episode),
+      promptPart(episode, at(episode)),
       group(episode),
     ];
   }

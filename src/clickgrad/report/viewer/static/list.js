@@ -49,7 +49,7 @@ export function listView(state, parameters, main) {
   }
 
   function row(episode, place) {
-    const facts = [episode.task, episode.step !== null && `step ${episode.step}`, episode.end.replace("_", " "), `${episode.turns} turns`,
+    const facts = [episode.task, episode.step !== null && `step ${episode.step}`, episode.end.replace("_", " "), `${episode.turns} ${episode.turns === 1 ? "turn" : "turns"}`,
       episode.reply_tokens && `${episode.reply_tokens} tokens`, seconds(episode.seconds)].filter(Boolean);
     return h("a", { class: `item${place === chosen ? " chosen" : ""}`, href: link("episode", { a: episode.id }), role: "listitem", "data-id": episode.id },
       outcome(episode.reward),
