@@ -187,3 +187,34 @@ def test_arms_are_pooled_over_the_seeds_and_compared_with_the_clone_and_with_clo
 
 def test_every_arm_of_the_options_is_one_that_the_study_knows() -> None:
     assert ForksSection().arms == list(NAMES) == [CLONING, *ARMS]
+
+
+def test_a_study_of_baselines_has_a_table_for_each_budget_and_the_papers_rows(tmp_path: Path) -> None:
+    """Two tasks were failed by the clone; AWR gains one of them after the same minutes, and both after the episodes."""
+    arms = '["cloning", "awr-offline", "awr"]'
+    (tmp_path / "config.toml").write_text(
+        f'command = "study baselines"\n[baselines]\nminutes = 1.0\nepisodes = 4\nseeds = [7]\narms = {arms}\n'
+    )
+    seed = tmp_path / "seed-7"
+    evaluation(seed / "evaluate-clone", [1.0, 0.0, 0.0])
+    evaluation(seed / "minutes" / "cloning" / "evaluate-after", [1.0, 0.0, 0.0])
+    evaluation(seed / "minutes" / "awr" / "evaluate-after", [1.0, 1.0, 0.0])
+    evaluation(seed / "episodes" / "awr" / "evaluate-after", [1.0, 1.0, 1.0])
+    row = {"kind": "reinforce", "step": 1, "value_auc": 0.7, "sampled_tokens": 2000, "groups_mixed": 2}
+    (seed / "minutes" / "awr" / "reinforce").mkdir()
+    (seed / "minutes" / "awr" / "reinforce" / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    report = read(tmp_path)
+    titles = [title for title, _ in report.tables]
+    assert titles == ["Success after the same minutes", "Success after the same episodes", "What the papers report"]
+    minutes, episodes, papers = ({row[0]: row[1:] for row in table.rows} for _, table in report.tables)
+    assert list(minutes) == ["the clone", "cloning continued", "AWR"], "offline there are no minutes to share out"
+    assert minutes["AWR"][2].startswith("+33.3")
+    assert minutes["AWR"][4].startswith("+33.3"), "over cloning continued"
+    assert minutes["AWR"][8] == "2 k"
+    assert list(episodes) == ["the clone", "AWR, offline", "AWR"]
+    assert episodes["AWR, offline"][1] == "–"
+    assert episodes["AWR"][2].startswith("+66.7")
+    assert papers["WebRL"][0] == "42.4"
+    assert report.figures["minutes"]["awr"]["value_auc"] == 0.7
+    assert report.figures["minutes"]["awr"]["over_cloning"]["gained"] == 1
+    assert paper.PROVENANCE in report.text()
