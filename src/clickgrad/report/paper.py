@@ -52,13 +52,13 @@ PROMPTING: tuple[tuple[str, tuple[float | None, ...], float], ...] = (  # by sit
     ("o4-mini", (None,) * 5, 36.9),
 )
 
-BASELINES = (  # all from one SFT clone of Llama3.1-8B
+BASELINES = (  # Llama3.1-8B
     ("BC", 20.6, "the clone"),
     ("Filtered BC", 23.0, "offline, one pass over the first phase's rollouts; return above the 70th percentile"),
     ("AWR", 28.5, "offline, one pass over the first phase's rollouts"),
     ("DigiRL", 30.3, "online, on the first phase's instructions"),
     ("WebRL", 42.4, "online, with new tasks in every phase"),
-    ("WebAgent-R1", 44.8, "online; measured by its own authors, from a clone of their own"),
+    ("WebAgent-R1", 44.8, "online; measured by its own authors"),
 )
 PROVENANCE = (
     "The papers' rows but the last are WebRL's own measurements (arXiv 2411.02337), which WebAgent-R1 (2505.16421) "

@@ -340,7 +340,11 @@ def _read_baselines(run: Path, options: Plain, skipped: list[str]) -> StudyRepor
         title="The paper's table on one stack",
         tables=tables,
         figures=figures,
-        notes=(f"{INTERVALS} {PAIRED} {POOLED}", paper.PROVENANCE, paper.CAVEAT),
+        notes=(
+            f"{INTERVALS} {PAIRED} {POOLED} Mixed are groups that taught something.",
+            paper.PROVENANCE,
+            paper.CAVEAT,
+        ),
         options=options,
         skipped=tuple(skipped),
     )
