@@ -71,8 +71,10 @@ class RolloutSection(Section):
     episode_s: float = Field(600.0, gt=0)  # seconds after which an episode counts as lost
     reply_s: float = Field(300.0, gt=0)  # seconds after which a reply counts as lost
     screenshots: bool = False  # of every turn of training rollouts and demonstrations, too
-    settle_s: float = Field(0.6, gt=0)  # of its own time that a page gets after every action
-    real_time: bool = False  # pages live in everybody's time; settle_s is then for how long nothing must change
+    settle_s: float = Field(0.05, gt=0)  # an action is over when nothing has changed for so long
+    # Pages live in everybody's time; false gives them one of their own, of which settle_s passes after an action. That
+    # is an experiment: pages are sometimes read too early on a busy machine.
+    real_time: bool = True
 
 
 class LoraSection(Section):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clickgrad.rollout.webarena_services import Judge
 
 WEBARENA_QUIET_S = 0.05
+OWN_TIME_S = 0.6  # that a page gets after an action, where it has a time of its own
 
 
 @asynccontextmanager
@@ -47,8 +48,8 @@ async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterato
             if browsers > 1:
                 raise UserError("rollout.browsers: a site of your own has a browser for each of its copies already")
             site = read_site(folder)
-            real_time = site.real_time or config.rollout.real_time
-            settle_s = site.settle_s or config.rollout.settle_s
+            real_time = not site.clock and (site.real_time or config.rollout.real_time)
+            settle_s = site.settle_s or (config.rollout.settle_s if real_time else OWN_TIME_S)
             opened = open_own_site(folder, opens(Pace(settle_s, real_time, site.clock_s)))
         case _:
             opened = open_arena(config.tasks.seed, new_browser)

@@ -42,14 +42,15 @@ _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "beacon"})
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How time passes for pages: they get `settle_s` of it after an action.
+    """How time passes for pages.
 
-    By default it is their own time, which stands still in between and may begin at `clock` (seconds since 1970; 0 is
-    now). With `real_time` it is everybody's, and `settle_s` is for how long nothing must change.
+    By default it is everybody's, and an action is over when nothing has changed for `settle_s`. Without `real_time` it
+    is their own: they get `settle_s` of it after an action, it stands still in between, and it may begin at `clock`
+    (seconds since 1970; 0 is now).
     """
 
-    settle_s: float = 0.6
-    real_time: bool = False
+    settle_s: float = 0.05
+    real_time: bool = True
     clock: float = 0.0
 
 

@@ -17,8 +17,7 @@ name = "{name}"
 # reset_command = "./reset.sh {{data}}"
 {shared}
 # clock = "2026-01-01T09:00:00Z"        # what pages take for the time of day; theirs stands still between actions
-# settle_s = 1.0                        # of its own time that a page gets after every action (0.6 if left out)
-# real_time = true                      # for pages that do not bear a time of their own
+# settle_s = 0.5                        # an action is over when nothing has changed for so long (0.05 if left out)
 # allow = ["fonts.example.org"]         # more hosts that pages may reach
 """
 TASKS = '''\

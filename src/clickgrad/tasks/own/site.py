@@ -38,8 +38,8 @@ class OwnSite(BaseModel):
     allow: list[str] = []  # more hosts that pages may reach
     check_s: float = Field(30.0, gt=0)  # for each check in Python
     clock: str = ""  # what pages take for the time of day when an episode begins, as 2026-01-01T09:00:00Z
-    settle_s: float = Field(0.0, ge=0)  # of its own time that a page gets after every action; 0 is rollout.settle_s
-    real_time: bool = False  # pages live in everybody's time; settle_s is then for how long nothing must change
+    settle_s: float = Field(0.0, ge=0)  # an action is over when nothing has changed for so long; 0 is rollout.settle_s
+    real_time: bool = False  # pages live in everybody's time, whatever rollout.real_time says
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
