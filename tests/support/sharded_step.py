@@ -30,7 +30,9 @@ def new_learner(lora_rank: int, ranks: Ranks, recompute: bool = False) -> LocalL
 
 def weights(learner: LocalLearner) -> dict[str, torch.Tensor]:
     learner.refresh_sampler()
-    return {name: value.detach().clone() for name, value in learner.merged().items()}
+    # The last layer is the embedding once more.
+    merged = {name: value for name, value in learner.merged().items() if name != "lm_head.weight"}
+    return {name: value.detach().clone() for name, value in merged.items()}
 
 
 def train(learner: LocalLearner, samples: list[Sample], folder: Path) -> dict[str, Any]:

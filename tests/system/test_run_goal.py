@@ -51,8 +51,11 @@ def test_a_goal_is_run_told_and_kept(site: str, tmp_path: Path) -> None:
     host = site.removeprefix("http://")
     assert lines == [
         f" 1 Page: {host}",
+        "   | link Next [0]",
+        "   | link Out [1]",
         f"   > {GO_ON}",
         f" 2 Page: {host}two.html",
+        "   | The secret is 42.",
         '   > exit(message="42")',
         "the agent stopped with '42'; 2 turns in runs/run/run.jsonl.zst",
     ]
