@@ -36,7 +36,7 @@ def smollm2() -> LoadedModel:
 
 
 @pytest.mark.timeout(300)  # the first time, the embedded weights are dequantised
-@pytest.mark.parametrize("temperature", [1.0, 0.0])
+@pytest.mark.parametrize("temperature", [1.0, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_sampler_logprobs_equal_recomputed_ones(
     config: Config, smollm2: LoadedModel, tmp_path: Path, temperature: float
 ) -> None:
