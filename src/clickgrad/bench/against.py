@@ -91,7 +91,7 @@ class Version:
         options = tomllib.loads(self.config.read_text())
         while unknown := self._unknown():
             section, _, name = unknown.partition(".")
-            del options[section][name]
+            del (options[section] if name else options)[name or section]
             self.left_out.append(unknown)
             self.config.write_text(tomli_w.dumps(options))
 
@@ -108,7 +108,8 @@ class Version:
 
 
 def bench_against(config: Config, start: str, revision: str, rounds: int, quiet: bool) -> Against:
-    options = config.model_dump(exclude_defaults=True)
+    # As a run's own file says it: every command reads its part of it.
+    options = {"command": "train"} | config.model_dump(exclude_defaults=True)
     options.setdefault("reinforce", {})["steps"] = 1
     with TemporaryDirectory(prefix="clickgrad-against-") as place, _worktree(revision, Path(place)) as other:
         versions = [
