@@ -6,11 +6,24 @@ import tomllib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clickgrad.errors import UserError, did_you_mean, warn
+
+ForksArm = Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]
+BaselinesArm = Literal[
+    "cloning",
+    "filtered-bc-offline",
+    "awr-offline",
+    "filtered-bc",
+    "awr",
+    "digirl",
+    "webrl-paper",
+    "webrl-code",
+    "m-grpo",
+]
 
 
 class Section(BaseModel):
@@ -261,16 +274,7 @@ class ForksSection(Section):
 
     minutes: float = Field(20.0, gt=0)  # of training that each arm gets, after the same clone
     seeds: list[int] = [0, 1, 2]  # a run for each
-    # Which are compared.
-    arms: list[Literal["cloning", "paper", "evidence", "starts", "branches", "replay", "all"]] = [
-        "cloning",
-        "paper",
-        "evidence",
-        "starts",
-        "branches",
-        "replay",
-        "all",
-    ]
+    arms: list[ForksArm] = list(get_args(ForksArm))  # which are compared
 
 
 class BaselinesSection(Section):
@@ -280,30 +284,7 @@ class BaselinesSection(Section):
     episodes: int = Field(480, ge=0)  # that each arm plays, in a table of its own; 0 leaves it out
     rollouts: int = Field(480, ge=1)  # of the clone, that the offline arms learn from
     seeds: list[int] = [0, 1, 2]  # a run for each
-    # Which are compared.
-    arms: list[
-        Literal[
-            "cloning",
-            "filtered-bc-offline",
-            "awr-offline",
-            "filtered-bc",
-            "awr",
-            "digirl",
-            "webrl-paper",
-            "webrl-code",
-            "m-grpo",
-        ]
-    ] = [
-        "cloning",
-        "filtered-bc-offline",
-        "awr-offline",
-        "filtered-bc",
-        "awr",
-        "digirl",
-        "webrl-paper",
-        "webrl-code",
-        "m-grpo",
-    ]
+    arms: list[BaselinesArm] = list(get_args(BaselinesArm))  # which are compared
 
 
 class ClusterSection(Section):

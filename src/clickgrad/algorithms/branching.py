@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clickgrad.learn.advantages import first
+from clickgrad.learn.turn_advantages import first
 from clickgrad.types import Given, Opening, Trajectory, Turn
 
 LOOKED_AT = 8  # tokens of a reply: what follows them is mostly copied

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from clickgrad.algorithms.protocol import Group
-from clickgrad.learn.advantages import Rewards
 from clickgrad.learn.samples import turn_sample
+from clickgrad.learn.turn_advantages import Rewards
 from clickgrad.types import Sample, Trajectory, Turn
 
 Past = Callable[[int], Sequence[Trajectory]]  # all episodes of an earlier step of this run

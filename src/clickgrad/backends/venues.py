@@ -21,7 +21,6 @@ from clickgrad.tasks.suites import Miniwob, OwnSite, WebArena, parse_suite
 if TYPE_CHECKING:
     from clickgrad.rollout.webarena_services import Judge
 
-WEBARENA_QUIET_S = 0.05
 OWN_TIME_S = 0.6  # that a page gets after an action, where it has a time of its own
 
 
@@ -40,7 +39,7 @@ async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterato
             from clickgrad.rollout.webarena_venue import open_webarena
 
             # Its sites are others', and logging in waits as people do.
-            opened = open_webarena(opens(Pace(WEBARENA_QUIET_S, real_time=True)), judge)
+            opened = open_webarena(opens(Pace(config.rollout.settle_s, real_time=True)), judge)
         case OwnSite(folder):
             from clickgrad.rollout.own_site_venue import open_own_site
             from clickgrad.tasks.own import read_site
@@ -48,7 +47,7 @@ async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterato
             if browsers > 1:
                 raise UserError("rollout.browsers: a site of your own has a browser for each of its copies already")
             site = read_site(folder)
-            real_time = not site.clock and (site.real_time or config.rollout.real_time)
+            real_time = not site.clock and config.rollout.real_time
             settle_s = site.settle_s or (config.rollout.settle_s if real_time else OWN_TIME_S)
             opened = open_own_site(folder, opens(Pace(settle_s, real_time, site.clock_s)))
         case _:

@@ -16,7 +16,6 @@ from clickgrad.errors import BrowserError, boundary
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Page, Request
 
-QUIET_MS = 50  # of the DOM, where time runs as it does for people
 CHANGE_MS = 1000  # how long Wait waits for something to happen
 WAIT_BUDGET = 4.0  # times what an action gets, of the page's own time
 REQUESTED_S = 0.5  # until the request of a navigation that was asked for; some come to nothing

@@ -12,7 +12,7 @@ from typing import Literal
 
 from clickgrad.advantages import Divisor, group_advantages, spread
 from clickgrad.errors import UserError
-from clickgrad.learn.advantages import Credit, Rewards, Tree, first, turn_advantages
+from clickgrad.learn.turn_advantages import Credit, Rewards, Tree, first, turn_advantages
 from clickgrad.types import Sample, Trajectory, Turn
 
 Normalizer = Literal["paper", "constant", "token"]

@@ -19,9 +19,9 @@ from clickgrad.algorithms.starts import Recall, Starts
 from clickgrad.algorithms.webrl import Replaying, WebRl
 from clickgrad.config import Config, ReinforceSection
 from clickgrad.errors import UserError
-from clickgrad.learn.advantages import Rewards
 from clickgrad.learn.samples import Teaching
 from clickgrad.learn.spec import FitOptions
+from clickgrad.learn.turn_advantages import Rewards
 from clickgrad.types import Task, Trajectory
 
 

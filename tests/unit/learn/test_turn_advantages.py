@@ -9,8 +9,8 @@ import pytest
 from tiny import make_trajectory, make_turn
 
 from clickgrad.advantages import Divisor, group_advantages
-from clickgrad.learn.advantages import Credit, Rewards
 from clickgrad.learn.samples import Teaching, effective_samples, grpo_samples
+from clickgrad.learn.turn_advantages import Credit, Rewards
 from clickgrad.types import End, Given, Sample, Trajectory
 
 START, NEXT, OTHER = (1, 1), (1, 2), (1, 3)  # contexts

@@ -39,7 +39,6 @@ class OwnSite(BaseModel):
     check_s: float = Field(30.0, gt=0)  # for each check in Python
     clock: str = ""  # what pages take for the time of day when an episode begins, as 2026-01-01T09:00:00Z
     settle_s: float = Field(0.0, ge=0)  # an action is over when nothing has changed for so long; 0 is rollout.settle_s
-    real_time: bool = False  # pages live in everybody's time, whatever rollout.real_time says
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -90,13 +89,7 @@ def _clock_fault(site: OwnSite) -> str:
         aware = not site.clock or datetime.fromisoformat(site.clock).tzinfo is not None
     except ValueError:
         aware = False
-    if not aware:
-        return f"clock = {site.clock!r}: write it with its time zone, as 2026-01-01T09:00:00Z"
-    return (
-        "clock and real_time exclude each other: everybody's time cannot be set"
-        if site.clock and site.real_time
-        else ""
-    )
+    return "" if aware else f"clock = {site.clock!r}: write it with its time zone, as 2026-01-01T09:00:00Z"
 
 
 def _command_fault(site: OwnSite) -> str:
