@@ -1,5 +1,5 @@
 # Every target sets up what it needs: .venv, the pinned packages, a Chromium.
-.PHONY: train demo test check lint docs setup release clean
+.PHONY: train demo test check lint docs setup release interop clean
 
 setup:
 	@bash scripts/setup.sh
@@ -27,6 +27,9 @@ docs: setup
 
 release: setup
 	@bash scripts/release.sh
+
+interop: setup
+	@bash scripts/interop.sh
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .mypy_cache .ruff_cache .hypothesis

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         reinforce,
         train,
     )
+    from clickgrad.backends.policies import parse_policy
     from clickgrad.config import Config, load_config, presets
     from clickgrad.errors import ClickgradError, InfraError, LearnError, UserError
-    from clickgrad.policy.spec import parse_policy
     from clickgrad.tasks.suites import load_tasks
     from clickgrad.types import Task, Trajectory
 
@@ -46,7 +46,7 @@ _HOMES = {
     ),
     "clickgrad.config": ("Config", "load_config", "presets"),
     "clickgrad.errors": ("ClickgradError", "InfraError", "LearnError", "UserError"),
-    "clickgrad.policy.spec": ("parse_policy",),
+    "clickgrad.backends.policies": ("parse_policy",),
     "clickgrad.tasks.suites": ("load_tasks",),
     "clickgrad.types": ("Task", "Trajectory"),
 }

@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from clickgrad.backends.policies import PolicySpec, parse_policy
 from clickgrad.config import Config
-from clickgrad.policy.spec import PolicySpec, parse_policy
 from clickgrad.types import Task, Trajectory
 
 if TYPE_CHECKING:  # torch is loaded only by those who use a model

@@ -83,5 +83,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """` (did you mean 'steps'?)` where something known looks like it; else nothing."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(known), 1, 0.6)
+    near = get_close_matches(name, list(known), 1, 0.65)
     return f" (did you mean {near[0]!r}?)" if near else ""

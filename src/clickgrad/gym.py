@@ -14,13 +14,9 @@ fails, or nobody can say whether the task was done, `step` raises: that is never
 
 from __future__ import annotations
 
-import asyncio
 import string
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
 from dataclasses import asdict
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 try:
     import gymnasium
@@ -29,20 +25,12 @@ except ModuleNotFoundError as missing:
 from gymnasium import spaces
 
 from clickgrad.agent.grammar import ReplyFormat
-from clickgrad.agent.lenient import Grammar
-from clickgrad.agent.prompt import page_lines
 from clickgrad.backends.tasks import chosen_tasks
-from clickgrad.backends.venues import open_venue
 from clickgrad.browser.render import Rendering
-from clickgrad.config import Config, load_config
-from clickgrad.errors import InfraError, UserError, WorldError
-from clickgrad.rollout.episode import unjudged_because
-from clickgrad.rollout.reading import with_notice_of
-from clickgrad.rollout.venue import Venue, Visit
-from clickgrad.tasks.checks import judge
-from clickgrad.types import Exit, Observation, Split, Task, Unparsable
+from clickgrad.errors import UserError
+from clickgrad.interop.room import Episode, Room, interop_config
+from clickgrad.types import Split, Task
 
-T = TypeVar("T")
 LONGEST = 1_000_000
 
 
@@ -75,49 +63,42 @@ class ClickgradEnv(gymnasium.Env[str, str]):
         reply_format: ReplyFormat = "plain",
         world_seed: int = 0,
     ) -> None:
-        config = _config(suite, max_turns, rendering, reply_format, world_seed)
+        config = interop_config(
+            suite, max_turns=max_turns, world_seed=world_seed, rendering=rendering, reply_format=reply_format
+        )
         self.observation_space = AnyText(LONGEST)
         self.action_space = AnyText(LONGEST)
         self.tasks = {task.id: task for task in chosen_tasks(config, split)}
-        self._config = config
-        self._episode: _Episode | None = None
-        self._open = AsyncExitStack()
-        # Playwright lives in one thread with a loop of its own, so that a caller with a loop, a notebook, can use it.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="clickgrad-gym")
-        self._runner: asyncio.Runner | None = None
-        self._venue: Venue | None = None
+        self._room = Room(config)
+        self._episode: Episode | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """A task drawn by the seed, or `options={"task": id}`, in a fresh world."""
         super().reset(seed=seed)
         task = self._chosen(options or {})
         self._finish()
-        return self._call(lambda: self._begin(task))
+        self._episode = self._room.begin(task)
+        return self._text(self._episode), self._info(self._episode)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         episode = self._episode
         if episode is None:
             raise UserError("the episode is over or has not begun: call reset()")
         try:
-            page, reward, terminated, truncated = self._run(episode.step(action))
-        except InfraError:
-            self._finish()
+            step = episode.step(action)
+        except BaseException:
+            self._episode = None
             raise
-        info = episode.info(page)
-        if terminated or truncated:
-            self._finish()
-        return _text(page), reward, terminated, truncated, info
+        if step.over:
+            self._episode = None
+        reward = (step.reward or 0.0) if step.over else 0.0
+        return self._text(episode), reward, step.terminated, step.truncated, self._info(episode)
 
     def close(self) -> None:
         """Ends browser and sites. Idempotent."""
-        try:
-            self._finish()
-        finally:
-            if self._runner is not None:
-                runner, self._runner, self._venue = self._runner, None, None
-                self._call(lambda: self._end(runner))
-            self._thread.shutdown()
-            super().close()
+        self._episode = None
+        self._room.close()
+        super().close()
 
     def _chosen(self, options: dict[str, Any]) -> Task:
         unknown = sorted(options.keys() - {"task"})
@@ -128,108 +109,24 @@ class ClickgradEnv(gymnasium.Env[str, str]):
             raise UserError(f"reset: there is no task {name!r} in this split")
         return self.tasks[name]
 
-    def _begin(self, task: Task) -> tuple[str, dict[str, Any]]:
-        """In the thread: the venue opens with the first episode."""
-        if self._runner is None:
-            self._runner = asyncio.Runner()
-        if self._venue is None:
-            self._venue = self._runner.run(self._open.enter_async_context(open_venue(self._config)))
-        episode = _Episode(task, self._config.agent.reply_format, self._config.agent.max_turns)
-        page = self._runner.run(episode.begin(self._venue))
-        self._episode = episode
-        return _text(page), episode.info(page)
-
-    def _end(self, runner: asyncio.Runner) -> None:
-        """In the thread."""
-        with runner:
-            runner.run(self._open.aclose())
-
     def _finish(self) -> None:
         episode, self._episode = self._episode, None
         if episode is not None:
-            self._run(episode.end())
+            episode.end()
 
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        runner = self._runner
-        assert runner
-        return self._call(lambda: runner.run(work))
+    def _text(self, episode: Episode) -> str:
+        return episode.last.text[:LONGEST]
 
-    def _call(self, work: Callable[[], T]) -> T:
-        return self._thread.submit(work).result()
-
-
-class _Episode:
-    """One task, turn by turn. Single use."""
-
-    def __init__(self, task: Task, reply_format: ReplyFormat, max_turns: int) -> None:
-        self._task = task
-        self._reply_format: ReplyFormat = reply_format
-        self._turns_left = max_turns
-        self._stack = AsyncExitStack()
-        self._visit: Visit | None = None
-        self._seen: Observation | None = None
-
-    async def begin(self, venue: Venue) -> Observation:
-        try:
-            self._visit = await self._stack.enter_async_context(venue.open(self._task))
-            self._task = self._visit.task or self._task
-            self._seen = await self._visit.session.observe()
-            return self._seen
-        except BaseException:
-            await self.end()
-            raise
-
-    async def step(self, reply: str) -> tuple[Observation, float, bool, bool]:
-        """The page it led to, the reward, and whether that was the end: by the agent or the page, by the turn limit."""
-        assert self._visit
-        seen = self._seen.elements if self._seen else ()
-        action, read_as = Grammar(self._reply_format).read(reply, seen)
-        if not isinstance(action, Exit | Unparsable):
-            await self._visit.session.perform(action)
-        self._turns_left -= 1
-        self._seen = page = with_notice_of(action, await self._visit.session.observe(), read_as=read_as)
-        terminated = isinstance(action, Exit) or self._visit.over()
-        truncated = not terminated and self._turns_left == 0
-        answer = action.message if isinstance(action, Exit) else None
-        reward = await self._reward(answer) if terminated or truncated else 0.0
-        return page, reward, terminated, truncated
-
-    def info(self, page: Observation) -> dict[str, Any]:
-        task = self._task
+    def _info(self, episode: Episode) -> dict[str, Any]:
+        task, page = episode.task, episode.last.page
         return {
             "task": task.id,
             "intent": task.intent,
             "url": page.url,
             "title": page.title,
             "elements": [asdict(element) for element in page.elements],
+            "texts": list(page.texts),
         }
-
-    async def end(self) -> None:
-        await self._stack.aclose()
-
-    async def _reward(self, answer: str | None) -> float:
-        assert self._visit
-        verdict = judge(self._task, await self._visit.evidence(answer))
-        if verdict.reward is None:
-            raise WorldError(
-                f"task {self._task.id} cannot be judged: {unjudged_because(verdict) or 'it has no checks'}"
-            )
-        return verdict.reward
-
-
-def _config(suite: str, max_turns: int, rendering: str, reply_format: str, world_seed: int) -> Config:
-    settings = [
-        f"tasks.suite='{suite}'",
-        f"tasks.seed={world_seed}",
-        f"agent.max_turns={max_turns}",
-        f"agent.rendering={rendering}",
-        f"agent.reply_format={reply_format}",
-    ]
-    return load_config(None, settings, "evaluate")
-
-
-def _text(page: Observation) -> str:
-    return "\n".join(page_lines(page))[:LONGEST]
 
 
 gymnasium.register("clickgrad/pocket-v0", entry_point="clickgrad.gym:ClickgradEnv")

@@ -104,6 +104,15 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """All of it or nothing: a kill, a power failure or a full disk leaves the file as it was."""
+    partial = path.with_name(f"{path.name}.partial")
+    with writing(path):
+        partial.write_text(text, "utf-8", errors="replace")
+        flush(partial)
+        partial.replace(path)
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """A disk that is full or refuses to be written is the user's to mend: one line."""

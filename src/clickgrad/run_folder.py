@@ -12,7 +12,7 @@ import tomli_w
 
 from clickgrad.config import READ_BY, REPLACED, ClusterSection, Config
 from clickgrad.errors import UserError, warn
-from clickgrad.integrity import broken_signature, flush, set_aside, signed, writing
+from clickgrad.integrity import broken_signature, set_aside, signed, write_whole
 from clickgrad.run_layout import (
     CHECKPOINTS,
     COMPUTE,
@@ -111,11 +111,7 @@ def _settle_options(path: Path, options: dict[str, object]) -> None:
                     f"{path.parent} was started with {name} = {before.get(name)!r}, not {now.get(name)!r}; "
                     "use the same options, or a new folder with --run"
                 )
-    partial = path.with_suffix(".partial")
-    with writing(path):
-        partial.write_text(signed(tomli_w.dumps(options)))
-        flush(partial)
-        partial.replace(path)
+    write_whole(path, signed(tomli_w.dumps(options)))
 
 
 def _flat(options: dict[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -168,6 +168,7 @@ class Element:
     options: tuple[str, ...] = ()  # of a select, as visible text
     # Left, top, width, height in the viewport, for people who look on. Fonts decide it: no two pages differ by it.
     box: tuple[int, int, int, int] | None = field(default=None, compare=False)
+    line: int | None = field(default=None, compare=False)  # of the observation's lines; None in files from before
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,8 @@ class Observation:
     tab: int = 0
     notice: str = ""  # what became of the last action, when that is worth saying
     first: int = 0  # of `lines`, the one the model is shown first: the agent has scrolled past those before it
+    # What each line says in the page's own words, whatever the rendering: a text, or an element's name.
+    texts: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import pytest
 from loopback import until
 
 from clickgrad.browser import Browser, Session
+from clickgrad.browser.pool import Sharing
 from clickgrad.errors import BrowserError
 from clickgrad.types import Click, GoBackward, Hover, PageAction, RightClick, SwitchTab, Type, Wait
 
@@ -305,7 +306,7 @@ async def test_a_killed_browser_is_an_error_and_the_next_session_gets_a_new_one(
 
 
 async def test_an_old_browser_is_replaced_and_ends_with_its_last_session(hosts: dict[str, str]) -> None:
-    async with Browser(hosts, recycle_after=2) as browser:
+    async with Browser(hosts, sharing=Sharing(recycle_after=2)) as browser:
         kept, second = await browser.open(f"{ORIGIN}/"), await browser.open(f"{ORIGIN}/")
         old = browser.process_ids
         await second.close()

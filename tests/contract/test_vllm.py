@@ -24,11 +24,11 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from tiny import make_task
 from vllm_twins import FakeVllm, Reply, answer, choice, model_folder, served_model, serving, shared_server, start_server
 
+from clickgrad.backends.engines import Seat
 from clickgrad.backends.engines import start_server as start_server_of_run
-from clickgrad.backends.policies import open_policy
+from clickgrad.backends.policies import VllmServers, open_policy, parse_policy
 from clickgrad.config import load_config
 from clickgrad.errors import PolicyError, TokenLimit, UserError
-from clickgrad.policy.spec import VllmServers, parse_policy
 from clickgrad.policy.vllm_engine import Kind, Push, VllmEngine
 from clickgrad.policy.vllm_server import VllmServer
 from clickgrad.types import Completion, Finish, Observation, Prompt, Sampling
@@ -354,6 +354,25 @@ async def test_a_server_that_does_not_take_the_weights_is_left_out_until_it_does
             engine.close()
 
 
+@pytest.mark.parametrize("sleeps", [True, False])
+async def test_servers_that_share_their_gpus_sleep_until_they_are_given_new_weights(
+    tmp_path: Path, sleeps: bool
+) -> None:
+    fakes = FakeVllm(7), FakeVllm(8)
+    with serving(*fakes) as urls:
+        push = Push("full", lambda inside: None, tmp_path)
+        engine = VllmEngine(urls, served_model().tokenizer, push=push, sleeps=sleeps)
+        try:
+            engine.rest()
+            assert [fake.calls for fake in fakes] == ([["/sleep"]] * 2 if sleeps else [[], []])
+            engine.swap_weights(lambda: None, 1)
+            for fake in fakes:
+                assert fake.calls[1:3] == ["/wake_up", "/pause"] if sleeps else fake.calls[0] == "/pause"
+            assert (await engine.complete(prompt(), Sampling(1))).policy_version == 1
+        finally:
+            engine.close()
+
+
 async def test_what_half_loaded_weights_sample_is_never_a_completion(tmp_path: Path) -> None:
     """The server goes on after the failure, so nobody waits for ever; what it was answering is asked elsewhere."""
     stubborn, good = FakeVllm(7), FakeVllm(8)
@@ -438,6 +457,19 @@ async def test_the_users_context_is_kept_with_vllm(tmp_path: Path) -> None:
     ).command
     assert command[command.index("--max-model-len") + 1] == "512"
     assert "--max-model-len" not in VllmServer(str(model_folder()), tmp_path / "log", dtype="float32").command
+
+
+def test_a_server_knows_its_gpu_and_nothing_of_the_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    config = load_config(None, ["reinforce.engine=vllm"], "reinforce")
+    started = start_server_of_run(config, str(model_folder()), tmp_path / "log", Seat("5", 0.42, sleeps=True))
+    assert started.environment["CUDA_VISIBLE_DEVICES"] == "5"
+    assert not {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "OMP_NUM_THREADS"} & set(
+        started.environment
+    )
+    assert started.command[started.command.index("--gpu-memory-utilization") + 1] == "0.42"
+    assert "--enable-sleep-mode" in started.command
 
 
 async def test_a_prompt_that_does_not_fit_is_refused() -> None:

@@ -10,17 +10,15 @@ from npm_cache import is_fetched
 from zoo import ZooPage, faults, zoo
 
 from clickgrad.browser import Browser
-from clickgrad.browser.tab import Pace
 
 pytestmark = pytest.mark.anyio
 AT_ONCE = 4
 ORIGIN = "http://zoo.localhost"
-PATIENT = Pace(0.45)  # some pages load after load, or wait for the next key
 
 
 @pytest.fixture(scope="module")
 async def browser(anyio_backend: str, zoo_hosts: dict[str, str]) -> AsyncIterator[Browser]:
-    async with Browser(zoo_hosts, pace=PATIENT) as opened:
+    async with Browser(zoo_hosts) as opened:
         yield opened
 
 

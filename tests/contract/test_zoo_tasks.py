@@ -15,7 +15,6 @@ from clickgrad.agent.lenient import Grammar
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import Browser
 from clickgrad.browser.hands import Abilities
-from clickgrad.browser.tab import Pace
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.plain_venue import PlainVenue
@@ -24,7 +23,6 @@ from clickgrad.types import PageCheck, Task, Trajectory, Unparsable
 pytestmark = pytest.mark.anyio
 TASKS: list[dict[str, Any]] = tomllib.loads((PAGES / "tasks.toml").read_text("utf-8"))["task"]
 AT_ONCE = 4
-PATIENT = Pace(0.45)  # some pages load after load, or wait for the next key
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +31,7 @@ async def able_browser(
 ) -> AsyncIterator[Browser]:
     folder = tmp_path_factory.mktemp("files")
     (folder / "notes.txt").write_text("notes")
-    async with Browser(zoo_hosts, pace=PATIENT, abilities=Abilities(full=True, files=folder)) as opened:
+    async with Browser(zoo_hosts, abilities=Abilities(full=True, files=folder)) as opened:
         yield opened
 
 

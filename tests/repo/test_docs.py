@@ -14,7 +14,7 @@ from clickgrad.cli.parser import build_parser
 from clickgrad.config import Config, load_config
 from clickgrad.tasks.suites import parse_suite
 
-OTHERS = ("git", "cd", "pip", "export", "python", "zstd")
+OTHERS = ("git", "cd", "pip", "export", "python", "zstd", "vf-eval", "inspect")
 SUITES = ("pocket", "pocket-unseen", "miniwob")
 FILES = ("json", "jsonl", "py", "md", "toml", "log")  # `tasks.json` is a file, `tasks.suite` an option
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

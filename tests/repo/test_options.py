@@ -11,7 +11,7 @@ import pytest
 
 import clickgrad
 from clickgrad.cli.parser import MODULES, declared
-from clickgrad.config import ONLY, READ_BY, Config, load_config
+from clickgrad.config import ALGORITHMS, ONLY, READ_BY, Config, load_config
 from clickgrad.errors import UserError
 
 PACKAGE = Path(clickgrad.__file__).parent
@@ -67,6 +67,7 @@ def looked_at(place: Place) -> tuple[frozenset[str], frozenset[Place], frozenset
     nodes = [] if isinstance(node, ast.ClassDef) else list(ast.walk(node))
     known = {other: (module, other) for other in here} | imports(list(parsed(module).body)) | imports(nodes)
     sections = {node.attr for node in nodes if isinstance(node, ast.Attribute) and is_config(node.value)}
+    sections |= set(ALGORITHMS) if "of_algorithm" in sections else set()  # any of them, by the algorithm's name
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
     attributes = frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute))
     places = frozenset(known[one] for one in named & known.keys())

@@ -20,3 +20,11 @@ def test_the_papers_settings_are_those_of_the_paper(preset: str) -> None:
     assert (learning.normalizer, learning.updates, learning.max_staleness) == ("paper", 1, 0)
     assert (config.model.context_tokens, config.agent.max_new_tokens, config.agent.max_turns) == (16_384, 1_024, 15)
     assert (config.agent.reply_format, config.lora.rank) == ("thinking", 0)
+
+
+@pytest.mark.parametrize("preset", [*MODELS, "study-paper"])
+def test_presets_for_gpus_sample_with_vllm_and_round_alike(preset: str) -> None:
+    config = load_config(preset, [], "study start" if preset == "study-paper" else "train")
+    assert (config.reinforce.engine, config.evaluate.engine) == ("vllm", "vllm")
+    assert (config.model.compute, config.learner.recompute) == ("bfloat16", True)
+    assert (config.reinforce.importance_cap, config.model.context_tokens) == (2.0, 16_384)

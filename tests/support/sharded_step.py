@@ -12,11 +12,11 @@ import torch
 from tiny import tiny_model, tiny_tokenizer
 
 from clickgrad.codec import from_plain
-from clickgrad.learn.checkpoint import Progress, step_folder
+from clickgrad.learn.checkpoint import step_folder
 from clickgrad.learn.learner import LocalLearner, follow
+from clickgrad.learn.progress import Lot, Progress, Question
 from clickgrad.learn.ranks import Ranks, join_ranks, leave_ranks
 from clickgrad.learn.spec import FitOptions, LearnerSpec, Lora, UpdateOptions
-from clickgrad.learn.values import Lot, Question
 from clickgrad.types import Sample
 
 OPTIONS = UpdateOptions(lr=1e-3, kl_beta=0.1, micro_tokens=80)

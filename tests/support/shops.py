@@ -17,10 +17,11 @@ import torch
 from tiny import FakeVenue, make_task, make_trajectory, make_turn, save, tiny_model, tiny_tokenizer
 
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent
 from clickgrad.backends.engines import open_engine
 from clickgrad.backends.learners import build_learner, reinforce_spec
 from clickgrad.backends.local import LocalTrainingPlayers
+from clickgrad.backends.policies import prompt_builder
 from clickgrad.browser import FakeElement, FakePage
 from clickgrad.browser.fake import FakeSession
 from clickgrad.config import AgentSection, load_config
@@ -38,7 +39,7 @@ from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.retell import retell
 from clickgrad.rollout.scheduler import Bounds
 from clickgrad.run_layout import METRICS
-from clickgrad.types import Task, Trajectory, UrlCheck
+from clickgrad.types import PageCheck, Task, Trajectory, UrlCheck
 
 SHOPS = {
     "market": {"Dairy": ("Butter", "Cheese"), "Fruit": ("Apples", "Figs")},
@@ -56,7 +57,7 @@ def shop(name: str) -> dict[str, FakePage]:
     pages = {home: links(shelves, home)}
     pages |= {f"{home}/{shelf}": links(things, f"{home}/{shelf}") for shelf, things in shelves.items()}
     return pages | {
-        f"{home}/{shelf}/{one}": FakePage(one, (one,)) for shelf, things in shelves.items() for one in things
+        f"{home}/{shelf}/{one}": FakePage(one, (one, shelf)) for shelf, things in shelves.items() for one in things
     }
 
 
@@ -73,6 +74,9 @@ def pages_of(task: Task) -> list[str]:
 
 SITE = shop("market") | shop("hardware")
 TASKS = [wanting("market", "Fruit", "Figs"), wanting("hardware", "Paint", "Red")]
+ANY_OF_THE_SHELF = [
+    replace(task, checks=(PageCheck((shelf,)),)) for task, shelf in zip(TASKS, ("Fruit", "Paint"), strict=True)
+]
 CLICKS = [f'do(action="Click", element="{number}")' for number in range(2)]
 TEACHING_STEPS = 400  # leaves the choice of a link to chance, and hardly anything else
 
@@ -114,7 +118,12 @@ def demonstrations(start: Path) -> list[Trajectory]:
 
 
 def train(
-    start: Path, run: Path, *options: str, followed: Sequence[Trajectory] = (), probed: Sequence[Task] = ()
+    start: Path,
+    run: Path,
+    *options: str,
+    tasks: Sequence[Task] = TASKS,
+    followed: Sequence[Trajectory] = (),
+    probed: Sequence[Task] = (),
 ) -> list[dict[str, Any]]:
     """`clickgrad reinforce` from where its parts are opened; returns the metrics, a row a step."""
     common = ["agent.max_turns=2", "agent.max_new_tokens=16", "rollout.concurrency=64", "reinforce.groups=4"]
@@ -122,7 +131,7 @@ def train(
     config = load_config(None, [*common, *options], "reinforce")
     learner = build_learner(replace(reinforce_spec(config, str(start)), with_reference=True), ALONE)
     prompt_format = prompt_builder(config, learner.tokenizer).fingerprint
-    algorithm = make_algorithm(config, TASKS, followed, Recalled(run), Earlier(run, prompt_format))
+    algorithm = make_algorithm(config, tasks, followed, Recalled(run), Earlier(run, prompt_format))
     run.mkdir(parents=True, exist_ok=True)
 
     async def learn() -> None:

@@ -130,10 +130,13 @@ class FakeVllm:
                 return PlainTextResponse("out of memory", 500)
             case "/update_weight_version":
                 self.label = (await request.json())["new_version"]
+            case "/sleep" | "/wake_up":
+                return Response()  # as vLLM answers: nothing
         return JSONResponse({"success": True})
 
 
 PUSHING = ("/pause", "/collective_rpc", "/reset_prefix_cache", "/update_weight_version", "/resume")
+SLEEPING = ("/sleep", "/wake_up")
 ADAPTERS = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
 
 
@@ -142,7 +145,7 @@ def serving(*fakes: FakeVllm) -> Iterator[list[str]]:
     servers = []
     for fake in fakes:
         routes = [Route("/v1/models", fake.models), Route("/inference/v1/generate", fake.generate, methods=["POST"])]
-        routes += [Route(path, fake.control, methods=["POST"]) for path in PUSHING + ADAPTERS]
+        routes += [Route(path, fake.control, methods=["POST"]) for path in PUSHING + ADAPTERS + SLEEPING]
         servers.append(ThreadedServer(Starlette(routes=routes)))
         servers[-1].start()
         fake.url = f"http://{servers[-1].address}"

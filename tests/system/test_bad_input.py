@@ -30,7 +30,7 @@ def assert_mistake(done: subprocess.CompletedProcess[str], *parts: str) -> None:
 @pytest.mark.parametrize(
     ("setting", "parts"),
     [
-        ("reinforce.learning_rate=1", ("unknown option reinforce.learning_rate", "known here are algorithm, rollouts")),
+        ("reinforce.learning_rate=1", ("unknown option reinforce.learning_rate", "known here are lr, clip")),
         ("nonsense.lr=1", ("unknown option nonsense", "known here are seed, model")),
         ("reinforce.steps=many", ("option reinforce.steps", "'many'")),
         ("reinforce.steps=0", ("option reinforce.steps", "greater than or equal to 1")),

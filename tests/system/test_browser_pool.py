@@ -13,6 +13,7 @@ from rollouts import fill_slots, player
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import Browser, find_chromium
+from clickgrad.browser.pool import Sharing
 from clickgrad.errors import BrowserError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
@@ -76,7 +77,7 @@ async def play(
 
 
 async def test_when_a_browser_dies_its_episodes_are_tried_again_and_those_in_the_other_go_on() -> None:
-    async with site() as (hosts, _), Browser(hosts, browsers=2) as browser:
+    async with site() as (hosts, _), Browser(hosts, sharing=Sharing(browsers=2)) as browser:
         policy = InterruptedPolicy("slot-0/try-0", lambda: psutil.Process(browser.process_ids[0]).kill())
         filled, tries = await play(browser, 4, 4, policy)
         assert [trajectory.reward for trajectory in filled] == [1.0] * 4
@@ -87,7 +88,7 @@ async def test_when_a_browser_dies_its_episodes_are_tried_again_and_those_in_the
 
 
 async def test_sessions_are_spread_over_the_browsers_and_the_first_alone_needs_only_one() -> None:
-    async with site() as (hosts, _), Browser(hosts, browsers=2) as browser:
+    async with site() as (hosts, _), Browser(hosts, sharing=Sharing(browsers=2)) as browser:
         first = await browser.open(f"{HOME}/")
         assert len(browser.process_ids) == 2
         await browser.open(f"{HOME}/")
@@ -97,7 +98,7 @@ async def test_sessions_are_spread_over_the_browsers_and_the_first_alone_needs_o
 
 
 async def test_a_browser_that_takes_too_much_memory_gets_no_new_sessions_and_ends_with_its_last_one() -> None:
-    async with site() as (hosts, _), Browser(hosts, share_mb=1.0) as browser:
+    async with site() as (hosts, _), Browser(hosts, sharing=Sharing(share_mb=1.0)) as browser:
         fat = browser.process_ids
         for _ in range(7):
             await (await browser.open(f"{HOME}/")).close()

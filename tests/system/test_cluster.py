@@ -22,6 +22,7 @@ from rollouts import fill_slots
 from tiny import make_task
 
 from clickgrad import __version__
+from clickgrad.backends.policies import Scripted, TorchModel
 from clickgrad.backends.ray.connection import connected, refuse_others, room_for
 from clickgrad.backends.ray.engine import Engines
 from clickgrad.backends.ray.events import Events
@@ -30,7 +31,6 @@ from clickgrad.backends.ray.learner import failure_of
 from clickgrad.backends.ray.worker import Worker
 from clickgrad.config import Config, load_config
 from clickgrad.errors import InfraError, UserError
-from clickgrad.policy.spec import Scripted, TorchModel
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.reinforce import reinforce
 from clickgrad.rollout.scheduler import Slot

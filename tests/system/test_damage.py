@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from commands import call, reinforce_coin
 from full_disk import small_disk
 
 from clickgrad.rollout.store import TrajectoryFile, split_frames
+from clickgrad.types import Outcome, Verdict
 
 GROUPS, SIZE, STEPS = 3, 4, 3
 Damage = Callable[[Path], object]
@@ -132,6 +134,28 @@ def test_damaged_demonstrations_are_recorded_again_to_the_byte(tmp_path: Path) -
         assert done.stderr.count("\n") == 1
         assert str(path) in done.stderr
         assert path.read_bytes() == whole
+
+
+def test_a_demonstration_that_failed_in_an_earlier_sitting_is_recorded_again(tmp_path: Path) -> None:
+    path = tmp_path / "demos.jsonl.zst"
+    command: list[str | Path] = [
+        "demos",
+        "--out",
+        path,
+        "--set",
+        "clone.demos=1",
+        "--set",
+        'tasks.templates=["shop.add_to_cart"]',
+    ]
+    assert call(command, tmp_path).returncode == 0
+    whole = path.read_bytes()
+    (passed,) = TrajectoryFile(path).read()
+    path.unlink()
+    failed = replace(passed, reward=0.0, verdict=Verdict(Outcome.FAILED))
+    TrajectoryFile(path.with_name(f"{path.name}.part")).append(failed)
+    done = call(command, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert path.read_bytes() == whole
 
 
 def test_a_disk_that_fills_up_in_training_is_one_line_and_the_run_goes_on_when_there_is_room(

@@ -9,7 +9,8 @@ import pytest
 import torch
 from rollouts import fill_slots, opened, player
 
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent
+from clickgrad.backends.policies import prompt_builder
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config, load_config

@@ -51,10 +51,13 @@ def test_the_experts_replies_earn_the_reward_at_the_end(env: ClickgradEnv, templ
 
 def as_seen(page: str, info: dict[str, object]) -> Observation:
     """The expert needs no more than what the environment tells."""
-    elements = info["elements"]
+    elements, texts = info["elements"], info["texts"]
     assert isinstance(elements, list)
+    assert isinstance(texts, list)
     seen = tuple(Element(**one) for one in elements)
-    return Observation(str(info["url"]), str(info["title"]), tuple(page.splitlines()[1:]), seen)
+    return Observation(
+        str(info["url"]), str(info["title"]), tuple(page.splitlines()[1:]), seen, texts=tuple(map(str, texts))
+    )
 
 
 def test_the_turn_limit_truncates_and_rubbish_costs_a_turn(env: ClickgradEnv) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from commands import call, run
 
+from clickgrad.backends.policies import parse_policy
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.policy.spec import parse_policy
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.tools.run_goal import run_goal
 from clickgrad.types import End, Outcome

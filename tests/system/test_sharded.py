@@ -1,10 +1,11 @@
-"""FSDP2 in two processes (gloo, CPU) learns what one process learns."""
+"""FSDP2 in two and four processes (gloo, CPU) learns what one process learns."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,14 +13,19 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from commands import call
+from in_parts import learner_in_parts, teach
 from sharded_step import OPTIONS, new_learner, train, weights
 from tiny import make_trajectory, make_turn, save, tiny_model, tiny_tokenizer
 
 from clickgrad.cli import main
 from clickgrad.codec import to_plain
+from clickgrad.errors import UserError
+from clickgrad.learn.checkpoint import find_fault, moments, step_folder
+from clickgrad.learn.progress import Progress
 from clickgrad.learn.ranks import ALONE, Ranks
-from clickgrad.policy.models import load_model
+from clickgrad.policy.models import LoadedModel, load_model
 from clickgrad.report.metrics import Metrics
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Sample
@@ -94,6 +100,91 @@ def test_a_rank_ends_without_the_teardown_in_which_gloo_aborts(together: Path) -
     assert not (together / "teardown").exists()
 
 
+# --- no rank holds all of it ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def in_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What four processes learned and saved, and two loaded and saved again."""
+    folder = tmp_path_factory.mktemp("parts")
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(
+        vocab_size=300,
+        hidden_size=96,
+        intermediate_size=240,
+        num_hidden_layers=6,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=256,
+        tie_word_embeddings=True,
+    )
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    save(LoadedModel("small", model, tiny_tokenizer(["some text"])), folder / "model")
+    (folder / "samples.json").write_text(json.dumps([to_plain(sample) for sample in make_samples(9)]))
+    run_in([str(SUPPORT / "in_parts.py"), str(folder), "teach"], 4)
+    run_in([str(SUPPORT / "in_parts.py"), str(folder), "load"], 2)
+    return folder
+
+
+def test_four_processes_that_read_parts_learn_what_one_learns(in_parts: Path) -> None:
+    alone = learner_in_parts(in_parts / "model", ALONE)
+    losses = teach(alone, make_samples(9))
+    assert json.loads((in_parts / "losses.json").read_text()) == pytest.approx(losses, rel=1e-4)
+    exported = load_model(str(in_parts / "exported-teach"))
+    assert_close(dict(exported.model.named_parameters()), dict(alone.model.named_parameters()))
+
+
+def test_a_checkpoint_of_four_loads_in_one_and_in_two_bit_for_bit(in_parts: Path) -> None:
+    one, two = (learner_in_parts(in_parts / "model", ALONE) for _ in range(2))
+    for learner, name in ((one, "four"), (two, "two")):
+        assert learner.load(step_folder(in_parts / name, 1)) == Progress(step=1)
+    trained = load_model(str(in_parts / "exported-teach")).model.state_dict()
+    for name, value in one.model.state_dict().items():
+        assert torch.equal(value, trained[name]), name
+        assert torch.equal(value, two.model.state_dict()[name]), name
+    kept, other = moments(one.optimizer), moments(two.optimizer)
+    assert kept.keys() == other.keys()
+    assert len(kept) == 3 * len(list(one.model.parameters()))
+    assert all(torch.equal(value, other[name]) for name, value in kept.items())
+    assert any(value.abs().max() > 0 for name, value in kept.items() if "exp_avg" in name)
+    one.save(in_parts / "one", Progress(step=1), 1, None)  # whole, as one process writes it
+    again = learner_in_parts(in_parts / "model", ALONE)
+    again.load(step_folder(in_parts / "one", 1))
+    assert all(torch.equal(value, kept[name]) for name, value in moments(again.optimizer).items())
+
+
+def test_no_rank_ever_holds_a_whole_set_of_parameters(in_parts: Path) -> None:
+    model = load_model(str(in_parts / "model")).model
+    whole = sum(one.nbytes for one in model.parameters())
+    widest = max(one.nbytes for one in model.parameters())
+    for task, size in (("teach", 4), ("load", 2)):
+        for rank in range(size):
+            seen = json.loads((in_parts / f"live-{task}-{rank}.json").read_text())
+            print(task, rank, {name: f"{value / whole:.2f}" for name, value in seen.items()}, "of all parameters")
+            # The policy and the start policy, a part of each, and a little while they are read.
+            assert seen["loading"] < 2 * whole / size + 2 * widest
+            assert seen["largest"] < whole / 2
+
+
+def test_layers_round_and_weights_do_not(in_parts: Path) -> None:
+    losses, _, (held, start) = json.loads((in_parts / "rounded-teach.json").read_text())
+    assert losses == pytest.approx(json.loads((in_parts / "losses.json").read_text()), abs=0.05)
+    assert losses != json.loads((in_parts / "losses.json").read_text())
+    assert (held, start) == ("torch.float32", "torch.bfloat16")
+
+
+def test_a_part_that_was_changed_is_found(in_parts: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(in_parts / "four", tmp_path / "four"))
+    assert not find_fault(step_folder(folder, 1))
+    part = next(step_folder(folder, 1).glob("__2_*"))
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+    assert find_fault(step_folder(folder, 1)) == f"{part.name} is not what was written"
+    with pytest.raises(UserError, match="delete it to go on from the one before"):
+        learner_in_parts(in_parts / "model", ALONE).load(step_folder(folder, 1))
+
+
 def test_a_recipe_under_torchrun_learns_what_one_process_learns(tmp_path: Path) -> None:
     model = save(tiny_model(tiny_tokenizer(["Task: Choose. a line exit yes no maybe"])), tmp_path / "tiny")
     replies = [f'exit(message="{word}")' for word in ("yes", "no", "maybe", "later", "never")]
@@ -130,7 +221,13 @@ def assert_close(ours: dict[str, torch.Tensor], others: dict[str, torch.Tensor])
 
 
 def run_in_two(arguments: Sequence[str]) -> None:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(SUPPORT), "OMP_NUM_THREADS": "1"}
+    run_in(arguments, 2)
+
+
+def run_in(arguments: Sequence[str], processes: int) -> None:
+    many = f"--nproc-per-node={processes}"
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", many, *arguments]
+    path = os.pathsep.join(filter(None, (str(SUPPORT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110)
     assert done.returncode == 0, done.stderr

@@ -29,6 +29,7 @@ from clickgrad.types import (
     Evidence,
     Exit,
     Finish,
+    Given,
     Observation,
     Outcome,
     Task,
@@ -55,7 +56,7 @@ def make_task(number: int, site: str = "shop", intent: str = "Buy a mug.") -> Ta
 def make_episode(
     name: str, task: Task, reward: float | None, text: str = "", screenshot: str | None = None
 ) -> Trajectory:
-    link = Element(3, "link", "Blue Mug", box=(100, 200, 80, 20))
+    link = Element(3, "link", "Blue Mug", box=(100, 200, 80, 20), line=1)
     page = Observation("http://toy/list", f"List {text}", ("Mugs", "link Blue Mug [3]", f"$12.50 {text}"), (link,))
     cart = Observation("http://toy/cart", "Cart", ("Your cart", "link Home [0]"), ())
     sampled = Completion(
@@ -365,3 +366,25 @@ def test_a_folder_that_is_not_there_and_a_port_in_use_are_named(viewer: Viewer, 
     taken = run(["view", tmp_path, "--port", viewer.url.rpartition(":")[2]], tmp_path)
     assert taken.returncode == 2
     assert "Address already in use; choose another --port" in taken.stderr
+
+
+def test_a_groups_branches_are_a_tree_whose_dots_lead_to_their_turns(tmp_path: Path, chromium: Browser) -> None:
+    """Member 2 leaves member 0 after its first turn, member 3 begins a turn into a demonstration."""
+    names = [f"step-0001/task-00000/member-{number}/try-0" for number in range(4)]
+    task = make_task(1)
+    given = {2: Given(1, names[0], "branch"), 3: Given(1, "demo-7", "demo")}
+    group = [
+        replace(make_episode(name, task, float(number in (1, 2))), given=given.get(number))
+        for number, name in enumerate(names)
+    ]
+    TrajectoryFile(tmp_path / "trajectories" / "step-0001.jsonl.zst").extend(group)
+    with serving(tmp_path) as address, watched_page(chromium, address) as page:
+        page.goto(f"{address}/#/list?run=.")
+        page.click(".item >> nth=0")
+        page.wait_for_selector(".tree svg")
+        assert page.locator(".tree circle").count() == 2 + 2 + 1 + 1  # only turns that were chosen
+        assert page.locator(".tree path").count() == 1
+        assert page.locator(".tree .given").count() == 1
+        page.locator(".tree circle.passed").first.click()  # right below its trunk: the branch
+        page.wait_for_selector(".member.this.passed")
+        assert page.inner_text("#turn") == "turn 2 of 2"

@@ -9,7 +9,7 @@ from typing import Self
 
 from clickgrad.algorithms.collecting import Collected
 from clickgrad.errors import InfraError
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 
 Collect = Callable[[Progress], Awaitable[Collected]]  # the step after a progress
 

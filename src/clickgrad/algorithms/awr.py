@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, sqrt
 
+from pydantic import Field
+
 from clickgrad.algorithms.critic import Values, mean
-from clickgrad.algorithms.phases import NOT_TRUSTED, Phases, any_usable
+from clickgrad.algorithms.phases import AlgorithmOptions, Phase, Phases, Setting, any_usable
 from clickgrad.algorithms.pool import Labelled
 from clickgrad.algorithms.protocol import Group, GroupPlan, Lesson
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Answers, Progress, Question
 from clickgrad.learn.samples import turn_sample
-from clickgrad.learn.values import Answers, Question
 
 LEAST_SPREAD = 1e-6  # of advantages: all alike are all 0
 
@@ -40,20 +41,18 @@ class Awr:
         return self.phases.ask(self.phases.pool.at(before.step + 1, groups))
 
     def lesson(self, before: Progress, groups: Sequence[Group], answers: Answers) -> Lesson:
-        step = before.step + 1
-        pool = self.phases.pool.at(step, groups)
-        found = self.phases.appraise(pool, groups, answers)
-        if not self.phases.critic.is_trusted(found):
-            return Lesson((), NOT_TRUSTED, found.figures)
-        turns = [turn for one in pool for turn in one.turns]
+        return self.phases.lesson(before, groups, answers, self._taught)
+
+    def _taught(self, phase: Phase) -> Lesson:
+        turns = [turn for one in phase.pool for turn in one.turns]
         advantages = [
             advantage
-            for one, values in zip(pool, found.values, strict=True)
+            for one, values in zip(phase.pool, phase.values, strict=True)
             for advantage in discounted_advantages(one, values, self.discount)
         ]
         weights = exponential_weights(advantages, self.beta, self.most)
         samples = [turn_sample(turn, 1.0, weight) for turn, weight in zip(turns, weights, strict=True)]
-        return Lesson(self.phases.ordered(samples, step), "", found.figures | {"pool_turns": len(samples)})
+        return Lesson(self.phases.ordered(samples, phase.step), "", {"pool_turns": len(samples)})
 
 
 def discounted_advantages(one: Labelled, values: Values, discount: float) -> list[float]:
@@ -73,3 +72,13 @@ def exponential_weights(advantages: Sequence[float], beta: float, most: float) -
     weights = [min(exp(min(one / beta, 50.0)), most) for one in scaled]
     whole = mean(weights)
     return [one / whole for one in weights]
+
+
+class AwrOptions(AlgorithmOptions):
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
+    beta: float = Field(0.5, gt=0)  # weights are exp(A / beta), A standardised
+    discount: float = Field(0.9, gt=0, le=1)  # of what a turn leads to, for every turn after it
+    max_weight: float = Field(20.0, gt=0)  # of a turn at most
+
+    def algorithm(self, setting: Setting) -> Awr:
+        return Awr(setting.with_window(self.window), self.beta, self.discount, self.max_weight)

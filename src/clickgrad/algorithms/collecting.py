@@ -12,11 +12,11 @@ from clickgrad.algorithms.beliefs import updated
 from clickgrad.algorithms.protocol import Algorithm, Group, GroupPlan
 from clickgrad.algorithms.starts import UNPLAYABLE, moved
 from clickgrad.errors import warn
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 from clickgrad.learn.samples import refuse_foreign
 from clickgrad.report.summary import success_rate
 from clickgrad.rollout.again import NOT_AGAIN
-from clickgrad.rollout.scheduler import Bounds, Play, Scheduler
+from clickgrad.rollout.scheduler import Bounds, Play, Scheduler, Slot
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import End, Trajectory
 
@@ -133,7 +133,7 @@ class Collector:
         try:
             while True:
                 for plan in self.algorithm.plan(progress, [ended[index] for index in sorted(ended)]):
-                    slots = plan.slots(progress.step + 1, self.seed)[begun.get(plan.index, 0) :]
+                    slots = slots_of(plan, progress.step + 1, self.seed)[begun.get(plan.index, 0) :]
                     if slots:
                         begun[plan.index] = begun.get(plan.index, 0) + len(slots)
                         running[asyncio.create_task(scheduler.fill(slots))] = plan
@@ -153,3 +153,10 @@ class Collector:
         unjudged = [episode for episode in episodes if not episode.usable and episode.end is not End.CRASHED]
         if unjudged:
             warn(f"step {step}: {len(unjudged)} of {len(episodes)} episodes could not be judged: {unjudged[0].error}")
+
+
+def slots_of(plan: GroupPlan, step: int, seed: int) -> list[Slot]:
+    """A place for each member: first those from the plan's opening, then its branches."""
+    name = f"step-{step:04d}/task-{plan.index:05d}"
+    openings = [plan.opening] * plan.size + list(plan.branches)
+    return [Slot(f"{name}/member-{member}", plan.task, seed, opening) for member, opening in enumerate(openings)]

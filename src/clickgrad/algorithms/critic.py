@@ -15,11 +15,12 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from clickgrad.algorithms.pool import Labelled
+from clickgrad.learn.progress import Answers, Lot
 from clickgrad.learn.spec import FitOptions
-from clickgrad.learn.values import Answers, Lot
 from clickgrad.types import Given, Opening, Trajectory, Turn
 
 Values = Sequence[float]  # of the states of an episode, turn by turn
+ValueKind = Literal["head", "table", "exact"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Appraisal:
 
 @dataclass(frozen=True, slots=True)
 class Critic:
-    kind: Literal["head", "table", "exact"] = "head"
+    kind: ValueKind = "head"
     fit: FitOptions = field(default_factory=FitOptions)
     continuations: int = 0  # from every turn, where values are exact
     least_auc: float = 0.0  # below it nothing is learned from values

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from pydantic import Field
+
 from clickgrad.algorithms.critic import Table, Values
-from clickgrad.algorithms.phases import NO_SUCCESS, NOT_TRUSTED, Phases, any_success
+from clickgrad.algorithms.phases import NO_GAIN, NO_SUCCESS, AlgorithmOptions, Phase, Phases, Setting, any_success
 from clickgrad.algorithms.pool import Labelled
 from clickgrad.algorithms.protocol import Group, GroupPlan, Lesson
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Answers, Progress, Question
 from clickgrad.learn.samples import turn_sample
-from clickgrad.learn.values import Answers, Question
 
 CODE_BOUND = 0.05  # one over the original's turn limit of 20
 
@@ -49,21 +50,20 @@ class DigiRl:
         return self.phases.ask(self.phases.pool.at(before.step + 1, groups))
 
     def lesson(self, before: Progress, groups: Sequence[Group], answers: Answers) -> Lesson:
-        step = before.step + 1
-        pool = self.phases.pool.at(step, groups)
-        found = self.phases.appraise(pool, groups, answers)
-        if not self.phases.critic.is_trusted(found):
-            return Lesson((), NOT_TRUSTED, found.figures)
+        return self.phases.lesson(before, groups, answers, self._taught)
+
+    def _taught(self, phase: Phase) -> Lesson:
+        pool = phase.pool
         kept = [
             turn_sample(turn, 1.0, 1.0)
             for place in surprising(pool, self.top_share)
-            for turn, is_kept in zip(pool[place].turns, self._keeps(pool[place], found.values[place]), strict=True)
+            for turn, is_kept in zip(pool[place].turns, self._keeps(pool[place], phase.values[place]), strict=True)
             if is_kept
         ]
-        figures = found.figures | {"pool_turns": len(kept)}
+        figures = {"pool_turns": len(kept)}
         if not kept:
-            return Lesson((), "" if any(one.passed for one in pool) else NO_SUCCESS, figures)
-        drawn = random.Random(f"{self.phases.seed}/{step}").choices(self.phases.weighed(kept), k=self.turns)
+            return Lesson((), NO_GAIN if any(one.passed for one in pool) else NO_SUCCESS, figures)
+        drawn = random.Random(f"{self.phases.seed}/{phase.step}").choices(self.phases.weighed(kept), k=self.turns)
         return Lesson(tuple(drawn), "", figures)
 
     def _keeps(self, one: Labelled, values: Values) -> list[bool]:
@@ -106,3 +106,15 @@ def changes(one: Labelled, values: Values) -> list[float]:
     """V(h_t+1) + r_t - V(h_t)."""
     after = [*values[1:], one.outcome]  # at the end the reward stands for what is expected
     return [later - value for later, value in zip(after, values, strict=True)]
+
+
+class DigiRlOptions(AlgorithmOptions):
+    window: int = Field(20, ge=1)  # steps whose episodes are learned from, the one under way included
+    form: Literal["paper", "code"] = "paper"  # of the advantage, where the two differ
+    discount: float = Field(0.5, gt=0, le=1)  # of what a turn leads to, for every turn after it
+    top_share: float = Field(0.1, gt=0, le=1)  # of the pool's trajectories: the most surprising successes
+    turns: int = Field(256, ge=1)  # drawn a phase
+
+    def algorithm(self, setting: Setting) -> DigiRl:
+        phases = setting.with_window(self.window)
+        return DigiRl(phases, self.form, self.discount, self.top_share, self.turns, setting.max_turns)

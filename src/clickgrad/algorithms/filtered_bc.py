@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clickgrad.algorithms.phases import NO_SUCCESS, Phases, any_success
+from pydantic import Field
+
+from clickgrad.algorithms.phases import NO_SUCCESS, AlgorithmOptions, Phases, Setting, any_success
 from clickgrad.algorithms.pool import cloned, newest_of_each
 from clickgrad.algorithms.protocol import Group, GroupPlan, Lesson
-from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.values import Answers
+from clickgrad.learn.progress import Answers, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +39,11 @@ class FilteredBc:
         kept = newest_of_each(passed, self.per_task)
         samples = self.phases.ordered(cloned(kept), step)
         return Lesson(samples, "" if samples else NO_SUCCESS, {"pool_turns": len(samples)})
+
+
+class FilteredBcOptions(AlgorithmOptions):
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
+    per_task: int = Field(4, ge=1)  # successes of a task, the newest ones
+
+    def algorithm(self, setting: Setting) -> FilteredBc:
+        return FilteredBc(setting.with_window(self.window), self.per_task)

@@ -24,9 +24,8 @@ from clickgrad.algorithms.protocol import Group, GroupPlan, Lesson
 from clickgrad.algorithms.replay import Replay
 from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.algorithms.starts import Starts
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import NO_ANSWERS, Answers, Progress
 from clickgrad.learn.samples import Teaching, grpo_samples, has_contrast
-from clickgrad.learn.values import NO_ANSWERS, Answers
 from clickgrad.types import Sample, Task, Trajectory
 
 

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from clickgrad.algorithms.critic import Appraisal, Critic, mean
+from clickgrad.algorithms.critic import Critic, Values, mean
 from clickgrad.algorithms.pool import Labelled, Pool
-from clickgrad.algorithms.protocol import Group, GroupPlan
+from clickgrad.algorithms.protocol import Algorithm, Group, GroupPlan, Lesson
 from clickgrad.algorithms.sequence import TaskSequence
-from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.values import Answers, Question
+from clickgrad.learn.progress import Answers, Progress, Question
+from clickgrad.learn.spec import Form
+from clickgrad.section import Section
 from clickgrad.types import Sample, Task, Trajectory
 
 NO_SUCCESS = "no success yet, so there is nothing to learn from: no update"
+NO_GAIN = "no turn was better than expected: no update"
 NOT_TRUSTED = "the values are not good enough to learn by (values.least_auc): no update"
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """What an algorithm knows of a phase when it weighs the turns."""
+
+    step: int
+    pool: Sequence[Labelled]
+    values: Sequence[Values]  # of each episode of the pool
+    scored: Sequence[Sample]  # those that were asked for, with the logprobs of now
+
+    @property
+    def new(self) -> list[Labelled]:
+        return [one for one in self.pool if one.step == self.step]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +85,17 @@ class Phases:
             return None
         return Question(lots, self.critic.fit, tuple(scored), self.temperature, self.micro_tokens)
 
-    def appraise(self, pool: Sequence[Labelled], groups: Sequence[Group], answers: Answers) -> Appraisal:
-        return self.critic.appraise(pool, self._others(pool, groups), answers)
+    def lesson(
+        self, before: Progress, groups: Sequence[Group], answers: Answers, teach: Callable[[Phase], Lesson]
+    ) -> Lesson:
+        """What `teach` makes of a phase, with the figures of its values; nothing where those are not trusted."""
+        step = before.step + 1
+        pool = self.pool.at(step, groups)
+        found = self.critic.appraise(pool, self._others(pool, groups), answers)
+        if not self.critic.is_trusted(found):
+            return Lesson((), NOT_TRUSTED, found.figures)
+        lesson = teach(Phase(step, pool, found.values, answers.scored))
+        return replace(lesson, figures={**found.figures, **lesson.figures})
 
     def _others(self, pool: Sequence[Labelled], groups: Sequence[Group]) -> Iterable[Trajectory]:
         """Episodes that leave others: of earlier steps and of this one."""
@@ -88,3 +114,30 @@ def any_usable(group: Group) -> bool:
 
 def any_success(group: Group) -> bool:
     return any(member.reward == 1.0 for member in group)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a run brings to an algorithm that learns in phases; the algorithm's own options say the rest."""
+
+    phases: Phases  # but for the pool's window
+    max_turns: int  # of an episode
+    followed: Sequence[Trajectory] = ()  # demonstrations that may be replayed
+
+    def with_window(self, steps: int, accuracy: float = 1.0) -> Phases:
+        pool = self.phases.pool
+        labels = replace(pool.labels, accuracy=accuracy)
+        return replace(self.phases, pool=replace(pool, window=steps, labels=labels))
+
+
+class AlgorithmOptions(Section):
+    """The section of the configuration that is named as the algorithm."""
+
+    @property
+    def loss(self) -> tuple[Form, float]:
+        """Its form and, where that has one, its beta."""
+        return "likelihood", 1.0
+
+    @abstractmethod
+    def algorithm(self, setting: Setting) -> Algorithm:
+        """The algorithm that they describe."""

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.values import Answers, Question
+from clickgrad.learn.progress import Answers, Progress, Question
 from clickgrad.report.stats import Rate
 from clickgrad.report.summary import success_rate
-from clickgrad.rollout.scheduler import Slot
 from clickgrad.types import USUAL, Opening, Sample, Task, Trajectory
 
 
@@ -24,11 +22,6 @@ class GroupPlan:
     opening: Opening = USUAL  # of each of them
     left: int = 0  # turns that whoever they follow still took, if they begin later than the task
     branches: tuple[Opening, ...] = ()  # further members, each leaving one of the others
-
-    def slots(self, step: int, seed: int) -> list[Slot]:
-        name = f"step-{step:04d}/task-{self.index:05d}"
-        openings = [self.opening] * self.size + list(self.branches)
-        return [Slot(f"{name}/member-{member}", self.task, seed, opening) for member, opening in enumerate(openings)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clickgrad.algorithms.collecting import Collected
 from clickgrad.algorithms.protocol import Algorithm, Group, GroupPlan
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 from clickgrad.types import Trajectory
 
 

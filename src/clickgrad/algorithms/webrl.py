@@ -20,14 +20,16 @@ from dataclasses import dataclass, replace
 from math import exp
 from typing import Literal
 
+from pydantic import Field
+
 from clickgrad.algorithms.beliefs import belief
 from clickgrad.algorithms.critic import Table, Values
 from clickgrad.algorithms.digirl import CODE_BOUND, changes
-from clickgrad.algorithms.phases import NOT_TRUSTED, Phases, any_usable
+from clickgrad.algorithms.phases import NO_GAIN, AlgorithmOptions, Phase, Phases, Setting, any_usable
 from clickgrad.algorithms.pool import Labelled, cloned, newest_of_each
 from clickgrad.algorithms.protocol import Group, GroupPlan, Lesson
-from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.values import Answers, Question
+from clickgrad.learn.progress import Answers, Progress, Question
+from clickgrad.learn.spec import Form
 from clickgrad.types import Sample, Task, Trajectory
 
 FAILED_LATELY = 0.5  # failures of a template, those of each step counting 0.9 of those of the next
@@ -79,25 +81,21 @@ class WebRl:
         return self.phases.ask(pool, [*cloned(new), *cloned(self._candidates(step, pool))])
 
     def lesson(self, before: Progress, groups: Sequence[Group], answers: Answers) -> Lesson:
-        step = before.step + 1
-        pool = self.phases.pool.at(step, groups)
-        found = self.phases.appraise(pool, groups, answers)
-        if not self.phases.critic.is_trusted(found):
-            return Lesson((), NOT_TRUSTED, found.figures)
-        values = {one.episode.episode: value for one, value in zip(pool, found.values, strict=True)}
-        scored, table = iter(answers.scored), Table.of(pool)
-        new = [one for one in pool if one.step == step]
-        fresh = [sample for one in new for sample in self._weighed(one, values[one.episode.episode], scored)]
+        return self.phases.lesson(before, groups, answers, self._taught)
+
+    def _taught(self, phase: Phase) -> Lesson:
+        values = {one.episode.episode: value for one, value in zip(phase.pool, phase.values, strict=True)}
+        scored, table = iter(phase.scored), Table.of(phase.pool)
+        fresh = [sample for one in phase.new for sample in self._weighed(one, values[one.episode.episode], scored)]
         again = list[Sample]()
-        for one in self._candidates(step, pool):
+        for one in self._candidates(phase.step, phase.pool):
             expected = (table.expected(one.episode.task.template),) * len(one.turns)  # of demonstrations
             told = self._weighed(one, values.get(one.episode.episode, expected), scored)
             again += [sample for sample in told if self._is_in_band(sample)]
-        turns = sum(len(one.turns) for one in new)
+        turns = sum(len(one.turns) for one in phase.new)
         again = again[: int(self.replaying.most * turns)]
-        samples = self.phases.ordered([*fresh, *again], step)
-        said = "" if samples else "no turn was better than expected: no update"
-        return Lesson(samples, said, found.figures | {"pool_turns": len(fresh), "replayed_turns": len(again)})
+        samples = self.phases.ordered([*fresh, *again], phase.step)
+        return Lesson(samples, "" if samples else NO_GAIN, {"pool_turns": len(fresh), "replayed_turns": len(again)})
 
     def _candidates(self, step: int, pool: Sequence[Labelled]) -> list[Labelled]:
         """Successes of earlier steps, the newest first, then demonstrations; not many more than may be replayed."""
@@ -142,3 +140,33 @@ def code_advantages(one: Labelled, values: Values, discount: float) -> list[floa
         later - value - CODE_BOUND + one.outcome * (1 + sum(discount**more for more in range(len(values) - turn)))
         for turn, (value, later) in enumerate(steps)
     ]
+
+
+class WebRlOptions(AlgorithmOptions):
+    window: int = Field(8, ge=1)  # steps whose episodes are learned from, the one under way included
+    form: Literal["paper", "code"] = "code"  # squared error; or likelihood that fades
+    beta: float = Field(1.0, gt=0)  # how soon an update ends: the larger, the nearer to the phase before
+    mix: float = Field(0.5, ge=0, le=1)  # paper: of the change of the value against what is left to the outcome
+    discount: float = Field(0.9, gt=0, le=1)  # code: of what a turn leads to, for every turn after it
+    min_chance: float = Field(0.05, ge=0, le=1)  # predicted success of tasks that are played
+    max_chance: float = Field(0.75, ge=0, le=1)  # the same, at most
+    replay: float = Field(2.0, ge=0)  # turns of earlier successes for each new one, at most
+    min_likelihood: float = Field(0.5, ge=0, le=1)  # of a replayed turn: its mean token probability is above this
+    max_likelihood: float = Field(0.95, gt=0, le=1)  # ... and at most this
+    per_task: int = Field(4, ge=1)  # successes of a task among the replayed
+    reward_accuracy: float = Field(1.0, ge=0.5, le=1)  # below 1 outcomes are wrong at random: only for studies
+
+    @property
+    def loss(self) -> tuple[Form, float]:
+        return ("square" if self.form == "paper" else "fade"), self.beta
+
+    def algorithm(self, setting: Setting) -> WebRl:
+        likely = self.min_likelihood, self.max_likelihood
+        return WebRl(
+            setting.with_window(self.window, self.reward_accuracy),
+            self.form,
+            self.mix,
+            self.discount,
+            (self.min_chance, self.max_chance),
+            Replaying(self.replay, likely, self.per_task, setting.followed),
+        )

@@ -6,22 +6,15 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from clickgrad.agent.lenient import Grammar
-from clickgrad.agent.prompt import PromptBuilder, Tokenizer
+from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.backends.policies import PolicySpec, TorchModel
 from clickgrad.config import AgentSection, Config
 from clickgrad.errors import warn
 from clickgrad.policy.protocol import Policy
-from clickgrad.policy.spec import PolicySpec, TorchModel
 from clickgrad.rollout.episode import Agent, Limits
 from clickgrad.run_layout import CONFIG, MADE_BY, MODEL, SCREENSHOTS, picture_name
 
 PICTURES_MB = 200  # of a folder that nobody set a bound for
-
-
-def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
-    agent = config.agent
-    grammar = Grammar(agent.reply_format, agent.actions, agent.grammar)
-    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens, grammar)
 
 
 def make_agent(config: Config, policy: Policy, builder: PromptBuilder, temperature: float, run: Path) -> Agent:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clickgrad.backends.policies import require_httpx
+from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.backends.gpus import gpus_here
+from clickgrad.backends.placement import Placement, placement_here
+from clickgrad.backends.policies import PolicySpec, TorchModel, open_policy, prompt_builder, require_httpx
 from clickgrad.config import Config
 from clickgrad.display import say
 from clickgrad.errors import UserError
-from clickgrad.policy.protocol import TrainedPolicy
-from clickgrad.run_layout import PUSHED, SERVER_LOG
+from clickgrad.policy.protocol import Policy, TrainedPolicy
+from clickgrad.run_layout import PUSHED, SERVER_LOG, model_of
+
+EVALUATION_SHARE = 0.85  # of a GPU's memory: under torchrun the ranks' own contexts lie beside
 
 if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
     from clickgrad.learn.learner import LocalLearner
@@ -35,10 +42,27 @@ def refuse_useless(config: Config) -> None:
         raise UserError("reinforce.servers and vllm_options do nothing without reinforce.engine = 'vllm'")
     if options.servers and options.vllm_options:
         raise UserError("reinforce.vllm_options are for a server that is started: leave out reinforce.servers")
+    if config.placement.assume:
+        raise UserError("placement.assume is for --dry-run: a run takes the GPUs that are there")
     if config.model.compute == "int8" and options.engine != "torch":
         raise UserError("model.compute='int8' does nothing without reinforce.engine = 'torch'")
     if options.servers and config.cluster.address:
         raise UserError("reinforce.servers: on a cluster the engines are started by it; leave the servers out")
+
+
+def refuse_unready(config: Config, start: str) -> None:
+    """What this machine lacks for the engine, before anything is loaded: vLLM, its version, memory on the GPUs."""
+    if config.reinforce.engine != "vllm" or config.reinforce.servers or config.cluster.address:
+        return
+    from clickgrad.policy.vllm_server import refuse_other_vllm
+
+    refuse_other_vllm()
+    placement = placement_here(config, model_of(start))
+    if placement and placement.mode == "shared" and config.reinforce.max_staleness:
+        raise UserError(
+            "reinforce.max_staleness: GPUs that sample and learn in turn cannot do both at once; set it to 0, or "
+            "placement.mode='separate'"
+        )
 
 
 @contextmanager
@@ -60,17 +84,93 @@ def _open_vllm(config: Config, learner: LocalLearner, run: Path) -> Iterator[Tra
 
     start = learner.sampler.source
     push = Push("adapter" if config.lora.rank else "full", learner.save_for_sampling, run / PUSHED)
+    placement = placement_here(config, start)
     with ExitStack() as stack:
-        urls = config.reinforce.servers or [stack.enter_context(start_server(config, start, run / SERVER_LOG)).url]
-        most_tokens = config.model.context_tokens
-        yield VllmEngine(urls, learner.tokenizer, name=f"vllm:{start}", push=push, most_tokens=most_tokens)
+        urls = config.reinforce.servers
+        if not urls:
+            servers = [start_server(config, start, log, seat) for log, seat in _seats(placement, run)]
+            urls = [server.url for server in _entered(stack, servers)]
+        yield VllmEngine(
+            urls,
+            learner.tokenizer,
+            name=f"vllm:{start}",
+            push=push,
+            most_tokens=config.model.context_tokens,
+            sleeps=placement is not None and placement.mode == "shared",
+        )
 
 
 ENGINES = {"torch": _open_torch, "vllm": _open_vllm}
 
 
-def start_server(config: Config, start: str, log: Path) -> VllmServer:
-    """On this machine; ends with the block it is entered for."""
+@contextmanager
+def open_evaluated(spec: PolicySpec, config: Config, run: Path) -> Iterator[tuple[Policy, PromptBuilder]]:
+    """The policy of an evaluation, and what makes its prompts: vLLM serves a model of ours where that is asked."""
+    if not isinstance(spec, TorchModel) or config.evaluate.engine == "torch":
+        with open_policy(spec, config) as opened:
+            yield opened
+        return
+    require_httpx()
+    from clickgrad.policy.device import give_back_memory
+    from clickgrad.policy.vllm_engine import VllmEngine
+
+    give_back_memory()  # of a learner that was here before
+    seats = [Seat(gpu.index, EVALUATION_SHARE) for gpu in gpus_here()] or [Seat()]
+    with ExitStack() as stack:
+        servers = [
+            _server(spec.source, log, seat, [], config.model.context_tokens, config.rollout.concurrency)
+            for log, seat in zip(_logs(run, len(seats)), seats, strict=True)
+        ]
+        urls = [server.url for server in _entered(stack, servers)]
+        engine = VllmEngine(urls, name=str(spec), most_tokens=config.model.context_tokens)
+        with closing(engine):
+            yield engine, prompt_builder(config, engine.tokenizer)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where a server sits: a GPU and its share of it. The default is wherever vLLM likes."""
+
+    gpu: str = ""
+    memory_share: float = 0.0
+    sleeps: bool = False
+
+    def words(self) -> list[str]:
+        share = ["--gpu-memory-utilization", f"{self.memory_share:.2f}"] if self.memory_share else []
+        return share + (["--enable-sleep-mode"] if self.sleeps else [])
+
+
+def _seats(placement: Placement | None, run: Path) -> list[tuple[Path, Seat]]:
+    if placement is None:
+        return [(run / SERVER_LOG, Seat())]
+    chosen = gpus_here()[-placement.engines :]
+    seats = [Seat(gpu.index, placement.memory_share, placement.mode == "shared") for gpu in chosen]
+    return list(zip(_logs(run, len(seats)), seats, strict=True))
+
+
+def _logs(run: Path, count: int) -> list[Path]:
+    """vllm.log, or vllm-0.log, vllm-1.log, ..."""
+    name = Path(SERVER_LOG)
+    return [run / (SERVER_LOG if count == 1 else f"{name.stem}-{number}{name.suffix}") for number in range(count)]
+
+
+def _entered(stack: ExitStack, servers: Sequence[VllmServer]) -> list[VllmServer]:
+    """All are started before the first is waited for: a large model takes minutes."""
+    with ThreadPoolExecutor(len(servers)) as pool:
+        futures = [pool.submit(stack.enter_context, server) for server in servers]
+    return [future.result() for future in futures]
+
+
+def start_server(config: Config, start: str, log: Path, seat: Seat | None = None) -> VllmServer:
+    """On this machine, for a policy in training; ends with the block it is entered for."""
+    options = config.reinforce.vllm_options
+    context, rows = config.model.context_tokens, config.rollout.concurrency
+    return _server(start, log, seat or Seat(), options, context, rows, config.lora.rank)
+
+
+def _server(
+    start: str, log: Path, seat: Seat, options: Sequence[str], context: int, rows: int, lora_rank: int = 0
+) -> VllmServer:
     import torch
 
     from clickgrad.policy.models import locate
@@ -78,21 +178,16 @@ def start_server(config: Config, start: str, log: Path) -> VllmServer:
 
     model = locate(start)
     if isinstance(model, Path) and not (model / "config.json").is_file():
-        raise UserError(
-            f"vLLM cannot start from {start}: an adapter's folder; use its base, or reinforce.engine='torch'"
-        )
+        raise UserError(f"vLLM cannot start from {start}: an adapter's folder; use its base, or the torch engine")
     on_gpu = torch.cuda.is_available()
     return VllmServer(
         str(model),
         log,
         dtype="bfloat16" if on_gpu else "float32",
-        lora_rank=config.lora.rank,
-        context_tokens=config.model.context_tokens,
-        options=[
-            *(() if on_gpu else CPU_OPTIONS),
-            *("--max-num-seqs", str(config.rollout.concurrency)),
-            *config.reinforce.vllm_options,
-        ],
+        lora_rank=lora_rank,
+        context_tokens=context,
+        options=[*(() if on_gpu else CPU_OPTIONS), "--max-num-seqs", str(rows), *seat.words(), *options],
+        gpu=seat.gpu,
         tell=say,
     )
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from clickgrad.backends.policies import model_spec, settled_compute
 from clickgrad.config import Config
+from clickgrad.errors import UserError
 from clickgrad.learn.learner import LocalLearner, follow
 from clickgrad.learn.ranks import Ranks, join_ranks
-from clickgrad.learn.spec import Form, LearnerSpec, Lora, UpdateOptions
-from clickgrad.policy.models import load
+from clickgrad.learn.spec import LearnerSpec, Lora, ReinforceOptions, UpdateOptions
+from clickgrad.policy.device import choose_device, give_back_memory
+from clickgrad.policy.models import load, load_skeleton
 
 ROUNDED_CAP = 2.0  # of importance weights, when products round
 
 
+def refuse_flex(config: Config, layout: str) -> None:
+    """FlexAttention has no way back on a CPU."""
+    if layout == "flex" and choose_device(config.model.device).type != "cuda":
+        raise UserError("layout='flex' needs a GPU: set clone.layout and reinforce.layout to 'comb', which is the same")
+
+
 def clone_spec(config: Config) -> LearnerSpec:
+    refuse_flex(config, config.clone.layout)
     return LearnerSpec(
         model_spec(config, config.model.path),
         Lora(**config.lora.model_dump()),
@@ -28,12 +37,14 @@ def clone_spec(config: Config) -> LearnerSpec:
 
 def reinforce_spec(config: Config, start: str) -> LearnerSpec:
     options = config.reinforce
+    refuse_flex(config, options.layout)
+    # A value head stands on the states of the start policy.
+    needed = {"m-grpo": options.kl_beta > 0, "filtered-bc": False}
     return LearnerSpec(
         model_spec(config, start),
         Lora(**config.lora.model_dump()),
         config.seed,
-        # A value head stands on the states of the start policy.
-        with_reference=options.kl_beta > 0 if options.algorithm == "m-grpo" else config.values.kind == "head",
+        with_reference=needed.get(options.algorithm, config.values.kind == "head"),
         separate_sampler=options.max_staleness > 0,
         samples_here=options.engine == "torch",
         recompute=config.learner.recompute,
@@ -41,16 +52,11 @@ def reinforce_spec(config: Config, start: str) -> LearnerSpec:
 
 
 def update_options(config: Config, step: int) -> UpdateOptions:
-    section = config.reinforce
-    own = {"form", "beta"}  # of the algorithm
-    options = UpdateOptions(
-        **{name: getattr(section, name) for name in UpdateOptions.__dataclass_fields__ if name not in own}
-    )
-    if section.algorithm == "webrl":
-        form: Form = "square" if config.webrl.form == "paper" else "fade"
-        options = replace(options, form=form, beta=config.webrl.beta)
-    elif section.algorithm != "m-grpo":
-        options = replace(options, form="likelihood")
+    section, own = config.reinforce, config.of_algorithm
+    options = UpdateOptions(**{field.name: getattr(section, field.name) for field in fields(ReinforceOptions)})
+    if own:
+        form, beta = own.loss
+        options = replace(options, form=form, beta=beta)
     if step <= section.warmup:  # the first step after it has the whole rate
         options = replace(options, lr=section.lr * step / (section.warmup + 1))
     if settled_compute(config) == "float32" or section.importance_cap:
@@ -60,7 +66,10 @@ def update_options(config: Config, step: int) -> UpdateOptions:
 
 
 def build_learner(spec: LearnerSpec, ranks: Ranks) -> LocalLearner:
-    return LocalLearner(load(spec.model), spec, ranks)
+    """Several ranks that train all weights, and sample elsewhere, read each its own part of them: none holds all."""
+    in_parts = ranks.size > 1 and not spec.samples_here and not spec.lora.rank
+    loaded = load_skeleton(spec.model) if in_parts else None
+    return LocalLearner(loaded or load(spec.model), spec, ranks)
 
 
 @contextmanager
@@ -77,6 +86,7 @@ def follow_rank_0() -> None:
     ranks = join_ranks()
     while (spec := ranks.receive()) is not None:
         follow(build_learner(spec, ranks))
+        give_back_memory()  # an evaluation may come next, with engines on all GPUs
 
 
 def dismiss_ranks() -> None:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clickgrad.backends.agents import make_agent, pictured, prompt_builder
-from clickgrad.backends.policies import metered, open_policy
+from clickgrad.backends.agents import make_agent, pictured
+from clickgrad.backends.policies import PolicySpec, metered, prompt_builder
 from clickgrad.backends.venues import open_judge, open_venue, universe_of
 from clickgrad.config import Config
-from clickgrad.policy.spec import PolicySpec
+from clickgrad.policy.protocol import Resting
 from clickgrad.rollout.episode import Agent, run_episode
 from clickgrad.rollout.live import LiveEpisode, LiveFolder
 from clickgrad.rollout.venue import Venue
@@ -44,6 +44,9 @@ class LocalPlayers:
     async def push_weights(self, version: int) -> None:
         raise NotImplementedError("a finished policy gets no new weights")
 
+    async def rest(self) -> None:
+        """Nobody learns beside them."""
+
     def figures(self) -> Mapping[str, float]:
         return {}
 
@@ -55,6 +58,10 @@ class LocalTrainingPlayers(LocalPlayers):
 
     async def push_weights(self, version: int) -> None:
         await asyncio.to_thread(self.engine.swap_weights, self.learner.refresh_sampler, version)
+
+    async def rest(self) -> None:
+        if isinstance(self.engine, Resting):
+            await asyncio.to_thread(self.engine.rest)
 
     def figures(self) -> Mapping[str, float]:
         return self.engine.figures()
@@ -68,6 +75,9 @@ class NoPlayers:
 
     async def push_weights(self, version: int) -> None:
         """Nobody samples from them."""
+
+    async def rest(self) -> None:
+        """Nobody plays anyway."""
 
     def figures(self) -> Mapping[str, float]:
         return {}
@@ -107,9 +117,11 @@ class LocalBackend:
 
     @asynccontextmanager
     async def players(self, policy: PolicySpec) -> AsyncIterator[LocalPlayers]:
+        from clickgrad.backends.engines import open_evaluated
+
         config = self.config
         with (
-            open_policy(policy, config) as (opened, builder),
+            open_evaluated(policy, config, self.run) as (opened, builder),
             metered(config, opened, self.run, self.quiet),
             LiveFolder(self.run / LIVE, universe=universe_of(config)).opened() as live,
         ):

@@ -1,4 +1,4 @@
-"""Policies by the options: loaded, connected to, or scripted."""
+"""Which policy the user means, parsed once, and how each kind is opened by the options: scripted, loaded, asked."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
+from clickgrad.agent.lenient import Grammar
 from clickgrad.agent.prompt import PromptBuilder, Tokenizer
-from clickgrad.backends.agents import prompt_builder
 from clickgrad.config import Config
 from clickgrad.display import say
 from clickgrad.errors import UserError
+from clickgrad.integrity import write_whole
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, noop_policy, replies_policy
-from clickgrad.policy.spec import ChatModel, Compute, ModelSpec, PolicySpec, Replies, Scripted, TorchModel, VllmServers
+from clickgrad.policy.spec import Compute, ModelSpec
 from clickgrad.policy.spending import Metered
 from clickgrad.report.metrics import Metrics
 from clickgrad.run_layout import COMPUTE, SPENDING, model_of
@@ -27,6 +28,108 @@ if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
     from clickgrad.policy.chat import ChatEngine
 
 OPENAI = "https://api.openai.com/v1"
+KNOWN = (
+    "scripted:expert, scripted:noop, torch:smollm2, torch:<folder or hub id>, vllm:<url>, chat:<model>, "
+    "shipped:<name>, or a run folder"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    name: Literal["expert", "noop"]
+
+    def __str__(self) -> str:
+        return f"scripted:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """A file with a reply a line."""
+
+    file: Path
+
+    def __str__(self) -> str:
+        return f"scripted:{self.file}"
+
+
+@dataclass(frozen=True, slots=True)
+class TorchModel:
+    source: str  # a transformers folder, a hub id, or smollm2
+    text: str  # as the user wrote it
+
+    @classmethod
+    def of(cls, source: str) -> TorchModel:
+        """A run folder stands for the model it made."""
+        return cls(model_of(source), f"torch:{source}")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class VllmServers:
+    urls: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"vllm:{','.join(self.urls)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatModel:
+    model: str  # the name the endpoint knows it by
+
+    def __str__(self) -> str:
+        return f"chat:{self.model}"
+
+
+SHIPPED = Path(__file__).parent.parent / "shipped"  # adapters that come with the package, a folder each
+
+
+def shipped_names() -> list[str]:
+    return sorted(file.parent.name for file in SHIPPED.glob("*/adapter_config.json"))
+
+
+def _shipped(name: str, text: str) -> TorchModel:
+    if name not in shipped_names():
+        known = ", ".join(shipped_names()) or "none in this copy; scripts/ship.py makes one from a run"
+        raise UserError(f"{text}: no such policy ships with clickgrad ({known})")
+    return TorchModel(str(SHIPPED / name), text)
+
+
+PolicySpec = Scripted | Replies | TorchModel | VllmServers | ChatModel
+
+
+def parse_policy(text: str) -> PolicySpec:
+    kind, _, name = text.partition(":")
+    match kind:
+        case "scripted" if name == "expert":
+            return Scripted("expert")
+        case "scripted" if name == "noop":
+            return Scripted("noop")
+        case "scripted" if Path(name).is_file():
+            return Replies(Path(name))
+        case "chat" if name:
+            return ChatModel(name)
+        case "chat":
+            raise UserError("chat: names no model; write it as chat:<model>, for example chat:gpt-4o")
+        case "vllm" if name:
+            return VllmServers(tuple(name.split(",")))
+        case "shipped" if name:
+            return _shipped(name, text)
+        case "torch" if name:
+            return TorchModel(model_of(name), text)
+        case _ if Path(text).is_dir():
+            return TorchModel(model_of(text), text)
+    raise UserError(f"unknown policy {text!r}: use {KNOWN}")
+
+
+# --- opened by the options --------------------------------------------------------------------------------------------
+
+
+def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
+    agent = config.agent
+    grammar = Grammar(agent.reply_format, agent.actions, agent.grammar)
+    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens, grammar)
 
 
 @contextmanager
@@ -97,12 +200,14 @@ def settle_compute(config: Config, run: Path) -> Config:
     file = run / COMPUTE
     try:
         compute = json.loads(file.read_text())["compute"]
+        if compute not in get_args(Compute):
+            raise ValueError(compute)
     except (OSError, ValueError, KeyError, TypeError):
         from clickgrad.policy.packed import fastest
 
         compute = settled_compute(config)
         gain = fastest().gain if compute != "float32" else 1.0
-        file.write_text(json.dumps({"compute": compute, "gain": round(gain, 2)}))
+        write_whole(file, json.dumps({"compute": compute, "gain": round(gain, 2)}))
         if compute != "float32":
             say(f"products in {compute}: {gain:.1f} times as fast as in float32 on this machine")
     return config.model_copy(update={"model": config.model.model_copy(update={"compute": compute})})

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Protocol, TypeVar
 
+from clickgrad.backends.policies import PolicySpec
 from clickgrad.learn.learner import Learner
 from clickgrad.learn.spec import LearnerSpec
-from clickgrad.policy.spec import PolicySpec
 from clickgrad.types import USUAL, Opening, Task, Trajectory
 
 
@@ -19,6 +19,9 @@ class Players(Protocol):
 
     async def push_weights(self, version: int) -> None:
         """From here on the learner's weights of now answer, as `version`. Only players of a learner have any."""
+
+    async def rest(self) -> None:
+        """Nobody plays until the next push: engines that share the learner's devices make room."""
 
     def figures(self) -> Mapping[str, float]:
         """For the metrics of a step: since the last call."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.hands import Abilities
-from clickgrad.browser.pool import Browser
+from clickgrad.browser.pool import Browser, Sharing
 from clickgrad.browser.tab import Pace
 from clickgrad.config import Config
 from clickgrad.errors import UserError
@@ -21,15 +21,13 @@ from clickgrad.tasks.suites import Miniwob, OwnSite, WebArena, parse_suite
 if TYPE_CHECKING:
     from clickgrad.rollout.webarena_services import Judge
 
-OWN_TIME_S = 0.6  # that a page gets after an action, where it has a time of its own
-
 
 @asynccontextmanager
 async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterator[Venue]:
     """For as long as the block lasts; sites and browser end with it, whatever happens."""
     executable = require_chromium()
     browsers, opens = config.rollout.browsers, browser_opener(config, executable)
-    new_browser = opens(Pace(config.rollout.settle_s, config.rollout.real_time))
+    new_browser = opens(Pace(config.rollout.settle_s))
 
     opened: AbstractAsyncContextManager[Venue]
     match parse_suite(config.tasks.suite):
@@ -38,8 +36,7 @@ async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterato
         case WebArena():
             from clickgrad.rollout.webarena_venue import open_webarena
 
-            # Its sites are others', and logging in waits as people do.
-            opened = open_webarena(opens(Pace(config.rollout.settle_s, real_time=True)), judge)
+            opened = open_webarena(new_browser, judge)
         case OwnSite(folder):
             from clickgrad.rollout.own_site_venue import open_own_site
             from clickgrad.tasks.own import read_site
@@ -47,9 +44,7 @@ async def open_venue(config: Config, judge: Judge | None = None) -> AsyncIterato
             if browsers > 1:
                 raise UserError("rollout.browsers: a site of your own has a browser for each of its copies already")
             site = read_site(folder)
-            real_time = not site.clock and config.rollout.real_time
-            settle_s = site.settle_s or (config.rollout.settle_s if real_time else OWN_TIME_S)
-            opened = open_own_site(folder, opens(Pace(settle_s, real_time, site.clock_s)))
+            opened = open_own_site(folder, opens(Pace(site.settle_s or config.rollout.settle_s, site.clock_s)))
         case _:
             opened = open_arena(config.tasks.seed, new_browser)
     async with opened as venue:
@@ -66,7 +61,7 @@ def browser_opener(config: Config, executable: Path) -> Callable[[Pace], OpenBro
             hosts,
             executable,
             rendering=agent.rendering,
-            browsers=config.rollout.browsers,
+            sharing=Sharing(config.rollout.browsers),
             pace=pace,
             abilities=abilities,
         )

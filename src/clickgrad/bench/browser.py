@@ -22,7 +22,7 @@ from starlette.routing import Route
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.backends.local import LocalPlayers
 from clickgrad.bench.timed import TimedVenue, Times
-from clickgrad.browser.pool import Browser
+from clickgrad.browser.pool import Browser, Sharing
 from clickgrad.browser.process import Footprint
 from clickgrad.display import Ticker, progress_bar
 from clickgrad.errors import InfraError, UserError
@@ -169,7 +169,7 @@ async def _play(tasks: Sequence[Task], policy: Policy, venue: Venue, at_once: in
 @asynccontextmanager
 async def _miniwob(recycle_after: int = 200) -> AsyncIterator[tuple[Browser, Venue]]:
     with Miniwob() as pages:
-        async with Browser(pages.hosts, recycle_after=recycle_after) as browser:
+        async with Browser(pages.hosts, sharing=Sharing(recycle_after=recycle_after)) as browser:
             yield browser, MiniwobVenue(pages, browser)
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from clickgrad.backends import open_backend
+from clickgrad.backends.policies import Scripted
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import Config, load_config
 from clickgrad.display import Ticker, progress_bar
 from clickgrad.errors import InfraError
-from clickgrad.policy.spec import Scripted
 from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 
 AT_ONCE = 4

@@ -23,7 +23,8 @@ import torch
 
 from clickgrad.agent.grammar import render
 from clickgrad.agent.prompt import PromptBuilder
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent
+from clickgrad.backends.policies import prompt_builder
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.bench.engine_parts import measure_parts
@@ -57,6 +58,7 @@ class EngineFigures:
     peak_mb: float
     baseline_peak_mb: float
     max_logprob_error: float  # against a plain forward pass
+    compute: str  # the type of products of all above
     bfloat16_turns_per_min: float
     bfloat16_ratio: float
     bfloat16_tokens_per_forward: float
@@ -145,6 +147,7 @@ def bench_engine(start: str, quiet: bool) -> EngineFigures:
         peak_mb=ours.peak_mb,
         baseline_peak_mb=generate_mb,
         max_logprob_error=max(map(abs, exact)),
+        compute=loaded.compute,
         bfloat16_turns_per_min=60 * turns / rounded.seconds,
         bfloat16_ratio=generate_s / rounded.seconds,
         bfloat16_tokens_per_forward=rounded.tokens_per_forward,

@@ -3,6 +3,7 @@
 // the element. A click that follows is watched: where it lands on something else after all, it is stopped.
 ({ verb, id, text }, reach, kept) => {
   const { dom } = reach;
+  kept.begin?.();
   const OPTIONS_TOLD = 12;
   const GESTURE = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "contextmenu", "dblclick"];
   const refuse = (notice) => JSON.stringify({ notice });

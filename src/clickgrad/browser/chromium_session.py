@@ -14,7 +14,7 @@ from clickgrad.browser.hands import Abilities, FileGiver, OpenDialog, double_cli
 from clickgrad.browser.process import ChromiumProcess, close_within
 from clickgrad.browser.render import Rendering, render
 from clickgrad.browser.snapshot import clean, read_snapshot
-from clickgrad.browser.tab import SETTLE_S, Pace, Tab
+from clickgrad.browser.tab import SETTLE_S, Tab
 from clickgrad.errors import BrowserError, PageError, boundary
 from clickgrad.types import (
     AnswerDialog,
@@ -68,7 +68,7 @@ class ChromiumSession:
         fence: Fence,
         rendering: Rendering,
         timeout_s: float,
-        pace: Pace,
+        settle_s: float,
         abilities: Abilities,
         on_close: Callable[[], None],
     ) -> None:
@@ -78,7 +78,7 @@ class ChromiumSession:
         self._blocked = BlockedRequests(fence, context)
         self._rendering = rendering
         self._timeout_s = timeout_s
-        self._pace = pace
+        self._settle_s = settle_s
         self._files = FileGiver(abilities.files, self._tell)
         self._dialog = OpenDialog() if abilities.full else None
         self._held: asyncio.Task[str] | None = None  # the action that a dialog interrupted
@@ -98,9 +98,9 @@ class ChromiumSession:
         context.on("dialog", self._on_dialog)
 
     async def start(
-        self, urls: Sequence[str], cookies: Iterable[tuple[str, str, str]] = (), page: Page | None = None
+        self, urls: Sequence[str], cookies: Iterable[tuple[str, str, str]] = (), tab: Tab | None = None
     ) -> None:
-        """Opens these in tabs, the first in front; `page` is an empty one that is there already."""
+        """Opens these in tabs, the first in front; `tab` is an empty one that is there already."""
         given: list[SetCookieParam] = [
             {"name": name, "value": value, "url": f"http://{host}/"} for host, name, value in cookies
         ]
@@ -111,13 +111,13 @@ class ChromiumSession:
         for url in urls:
             with boundary(BrowserError, f"opening {url}"):
                 async with asyncio.timeout(self._timeout_s):
-                    opened = page if page is not None and not self._tabs else await self._context.new_page()
-                    if opened is page:
-                        self._on_page(opened)
+                    if tab is not None and not self._tabs:
+                        self._adopt(tab)
+                    else:
+                        await self._context.new_page()
                     if len(self._tabs) == 1:
                         await self._watch_windows(self._tab)
-                    await self._tab.begin()
-                    await opened.goto(url, wait_until="commit")
+                    await self._tab.page.goto(url, wait_until="commit")
             await self._settle_tab(self._tab)
             if len(urls) > 1:
                 async with self._blaming(f"reading the title of {url}"):
@@ -131,13 +131,17 @@ class ChromiumSession:
 
     @property
     def tab(self) -> Tab:
-        """The current one. Its page's time is the tab's to run, so nobody else can wait for it."""
+        """The current one."""
         return self._tab
 
     @property
     def page(self) -> Page:
         """The current tab's, for those who own the session: to log in before an episode, or to look around after it."""
         return self._tab.page
+
+    def tab_of(self, page: Page) -> Tab:
+        """A page of this session as one that can be waited for."""
+        return Tab(page, self.is_alive, self._settle_s, self._process.channel)
 
     def is_alive(self) -> bool:
         """Whether the browser and its driver are."""
@@ -186,6 +190,7 @@ class ChromiumSession:
             tabs=tuple(tab.title for tab in self._tabs),
             tab=self._current,
             notice=self._notice,
+            texts=snapshot.texts,
         )
 
     async def inspect(self, source: str, nodes: list[int]) -> object:
@@ -199,10 +204,9 @@ class ChromiumSession:
 
     async def screenshot(self) -> bytes:
         async with self._process.painting, self._blaming("taking a screenshot"):
-            # By the protocol itself: Playwright's own way waits for fonts, and for a frame that does not come while the
-            # page's time stands still.
-            shot = (await self._tab.protocol()).send("Page.captureScreenshot", _PICTURE)
-            return b64decode((await self._tab.while_running(shot))["data"])
+            # By the protocol itself: Playwright's own way waits for fonts.
+            shot = await (await self._tab.protocol()).send("Page.captureScreenshot", _PICTURE)
+            return b64decode(shot["data"])
 
     async def perform(self, action: PageAction) -> str:
         self._events.clear()
@@ -391,7 +395,11 @@ class ChromiumSession:
             self._tell("The page opened more tabs than there may be, which were closed.")
             self._spawn(page.close())
             return
-        tab = Tab(page, self.is_alive, self._pace)
+        self._adopt(self.tab_of(page))
+
+    def _adopt(self, tab: Tab) -> None:
+        page = tab.page
+        self._blocked.watch_sockets(page)
         self._tabs.append(tab)
         self._current = len(self._tabs) - 1
         page.on("close", lambda _: self._forget(tab))
@@ -417,12 +425,9 @@ class ChromiumSession:
 
         The same goes for a window in which to choose a file.
         """
-        protocol = await tab.protocol()
+        protocol = await tab.get_ready()
         protocol.on("Page.windowOpen", lambda window: self._expect_tab(window["url"]))
         protocol.on("Page.fileChooserOpened", lambda asked: self._on_chooser(tab, asked))
-        await asyncio.gather(
-            protocol.send("Page.enable"), protocol.send("Page.setInterceptFileChooserDialog", {"enabled": True})
-        )
 
     def _on_chooser(self, tab: Tab, asked: dict[str, int]) -> None:
         giving = self._files.on_chooser(tab, asked)

@@ -130,7 +130,16 @@ class FakeSession:
         snapshot = Snapshot(self.url, page.title, items, above=top > 0, below=shown.stop < len(page.content))
         lines = render(snapshot, self._rendering)
         titles = tuple(self._page_of(tab).title for tab in self._tabs)
-        return Observation(self.url, page.title, lines, snapshot.elements, titles, self._current, self._notice)
+        return Observation(
+            self.url,
+            page.title,
+            lines,
+            snapshot.elements,
+            titles,
+            self._current,
+            self._notice,
+            texts=snapshot.texts,
+        )
 
     async def perform(self, action: PageAction) -> str:
         self._require_open()

@@ -78,12 +78,11 @@ class BlockedRequests:
         self._fence = fence
         self._by_host: Counter[str] = Counter()
         context.on("requestfailed", lambda request: self._note(request.url))
-        context.on("page", self._watch_sockets)
 
     def listed(self) -> tuple[BlockedHost, ...]:
         return tuple(BlockedHost(host, count) for host, count in self._by_host.most_common())
 
-    def _watch_sockets(self, page: Page) -> None:
+    def watch_sockets(self, page: Page) -> None:
         page.on("websocket", lambda socket: self._note(socket.url))
 
     def _note(self, url: str) -> None:

@@ -44,7 +44,7 @@ async def prepare(tab: Tab, verb: str, element: int, text: str = "") -> tuple[st
 async def press(tab: Tab, keys: str) -> str:
     if not _KEYS.fullmatch(keys):
         return f'"{keys[:40]}" is no key: write it as Escape, a, Control+A or Shift+Tab.'
-    await tab.while_running(tab.page.keyboard.press(keys))
+    await tab.page.keyboard.press(keys)
     return ""
 
 
@@ -65,9 +65,9 @@ async def drag(tab: Tab, element: int, to: int) -> str:
     far, to_x, to_y, _ = await prepare(tab, "place", to)
     if notice or far:
         return f"Elements {element} and {to} cannot be seen at the same time."
-    await tab.while_running(_drag(tab, (x, y), (to_x, to_y)))
-    await tab.dwell(DWELL_S)  # some look only now and then where it is
-    await tab.while_running(tab.page.mouse.up())
+    await _drag(tab, (x, y), (to_x, to_y))
+    await asyncio.sleep(DWELL_S)  # some look only now and then where it is
+    await tab.page.mouse.up()
     return ""
 
 
@@ -114,7 +114,7 @@ class FileGiver:
         try:
             await tab.click(x, y)
             async with asyncio.timeout(CHOOSER_S):
-                await tab.while_running(self._given.wait())
+                await self._given.wait()
         except TimeoutError:
             return f"Element {element} asked for no file."
         finally:

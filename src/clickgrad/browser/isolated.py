@@ -2,11 +2,13 @@
 
 What a page has done to `JSON`, `Array` or the prototypes of the DOM does not reach this world, and the page finds no
 trace of it: it can neither read what is observed nor forge it. The scripts are installed once a document.
+One alone runs in the page's own world, for timers can be counted only there: pending.js decides how long we wait.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession
 
 _WORLD = "clickgrad"
+_PLACE = "Symbol.for('clickgrad')"
 _TOOLS = ("reach", "describe", "clickable", "front")  # each makes functions that those after it use
-_SCRIPTS = ("observe", "hear", "act", "rest", "frame", "settle", "text", "title")
+_SCRIPTS = ("observe", "hear", "act", "settle", "text", "title")
 _CALL = "function (name, argument) { return this(name, argument); }"
-_HEAR = "function (clicks, ...nodes) { this('hear', { clicks, nodes }); }"
+_FIRST_CALL = f"function (name, argument) {{ return globalThis[{_PLACE}](name, argument); }}"
+_LOOK = "function (argument, clicks, ...nodes) { this('hear', { clicks, nodes }); return this('observe', argument); }"
 _CLICKS = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup", "dblclick", "touchstart", "touchend"})
 _DRAGS = frozenset({"dragstart"})
 _EVERYTHING = 16  # kinds of events; React listens to some seventy
@@ -33,6 +37,11 @@ def _load_script(name: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
+def pending_script(channel: str, ahead_ms: float) -> str:
+    """For every document before its own scripts: counts what is pending, and answers on the channel."""
+    return f"({_load_script('pending')})({json.dumps(channel)}, {ahead_ms})"
+
+
 def _bundle() -> str:
     """A function of a script's name and argument, the same one for as long as the document lasts.
 
@@ -41,7 +50,7 @@ def _bundle() -> str:
     scripts = ",\n".join(f"{name}: {_load_script(name)}" for name in _SCRIPTS)
     tools = "\n".join(f"Object.assign(reach, ({_load_script(name)})(reach, kept));" for name in _TOOLS)
     return (
-        "globalThis[Symbol.for('clickgrad')] ??= (() => {\n"
+        f"globalThis[{_PLACE}] ??= (() => {{\n"
         "const kept = { refs: [], scrollers: null, aim: null, heard: new Set(), dragged: new Set() };\n"
         f"const reach = {{}};\n{tools}\n"
         f"const scripts = {{ {scripts} }};\n"
@@ -68,8 +77,14 @@ class IsolatedWorld:
         self._scripts, self._document = "", ""
         self._heard.clear()
 
-    async def hear(self) -> None:
-        """Tell our scripts which elements listen to clicks and dragging: their world does not see the page's listeners.
+    async def find_frame(self) -> None:
+        """Ahead of need: where documents will come. The frame stays while they go."""
+        if not self._frame:
+            self._frame = (await self._protocol.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+
+    async def look(self, argument: object) -> object:
+        """What is observed. Our scripts are told first which elements listen to clicks and dragging: their world does
+        not see the page's listeners.
 
         The browser knows them, whatever a page does: nothing of the page is run, and it notices nothing.
         """
@@ -77,21 +92,19 @@ class IsolatedWorld:
 
         try:
             if not self._scripts:
-                self._scripts = await self._install()
-            if not self._document:
-                found = await self._protocol.send("Runtime.evaluate", {"expression": "document"})
-                self._document = found["result"]["objectId"]
+                await self._install()
             whole = {"objectId": self._document, "depth": -1, "pierce": True}
             listeners = (await self._protocol.send("DOMDebugger.getEventListeners", whole))["listeners"]
-            clicks = await self._resolve(_nodes(listeners, _CLICKS))
-            drags = await self._resolve(_nodes(listeners, _DRAGS))
-            if clicks or drags:
-                arguments = [{"value": len(clicks)}, *({"objectId": node} for node in clicks + drags)]
-                call = {"objectId": self._scripts, "functionDeclaration": _HEAR, "arguments": arguments}
-                await self._protocol.send("Runtime.callFunctionOn", call)
+            clicks, drags = await asyncio.gather(
+                self._resolve(_nodes(listeners, _CLICKS)), self._resolve(_nodes(listeners, _DRAGS))
+            )
+            told = [{"value": argument}, {"value": len(clicks)}, *({"objectId": node} for node in clicks + drags)]
+            call = {"objectId": self._scripts, "functionDeclaration": _LOOK, "returnByValue": True}
+            answer = await self._protocol.send("Runtime.callFunctionOn", {**call, "arguments": told})
         except Error:
             self.forget()
             raise
+        return _value(answer, "observe")
 
     async def inspect(self, source: str, nodes: list[int]) -> object:
         """What a function of `reach`, `kept` and these nodes returns: for those who measure what is seen."""
@@ -102,9 +115,7 @@ class IsolatedWorld:
         answer = await self._protocol.send(
             "Runtime.callFunctionOn", {**call, "arguments": [{"objectId": node} for node in found]}
         )
-        if "exceptionDetails" in answer:
-            raise PageError(f"inspecting the page failed: {_told(answer)}")
-        return answer["result"].get("value")
+        return _value(answer, "inspecting")
 
     async def _resolve(self, nodes: list[int]) -> list[str]:
         """As objects of our world. What has left the page meanwhile is left out."""
@@ -121,43 +132,46 @@ class IsolatedWorld:
         """What a script returns. A document that goes away meanwhile is an error of Playwright's: ask its successor."""
         from playwright.async_api import Error
 
+        call = {
+            "arguments": [{"value": script}, {"value": argument}],
+            "awaitPromise": True,
+            "returnByValue": True,
+        }
         try:
-            if not self._scripts:
-                self._scripts = await self._install()
-            answer = await self._protocol.send(
-                "Runtime.callFunctionOn",
-                {
-                    "objectId": self._scripts,
-                    "functionDeclaration": _CALL,
-                    "arguments": [{"value": script}, {"value": argument}],
-                    "awaitPromise": True,
-                    "returnByValue": True,
-                },
-            )
+            if self._scripts:
+                ask = {"objectId": self._scripts, "functionDeclaration": _CALL, **call}
+                answer = await self._protocol.send("Runtime.callFunctionOn", ask)
+            else:
+                answer = await self._install({"functionDeclaration": _FIRST_CALL, **call})
         except Error:
             self._frame = "" if not self._scripts else self._frame
             self.forget()
             raise
-        if "exceptionDetails" in answer:
-            raise PageError(f"the script {script} failed: {_told(answer)}")
-        return answer["result"].get("value")
+        return _value(answer, script)
 
-    async def _install(self) -> str:
+    async def _install(self, first_call: dict[str, object] | None = None) -> dict[str, Any]:
+        """Our scripts in the document that is there, and a first call of them without waiting in between."""
         from playwright.async_api import Error
 
-        if not self._frame:
-            self._frame = (await self._protocol.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        await self.find_frame()
         context = await self._make()
-        answer, again = await asyncio.gather(
-            self._protocol.send("Runtime.evaluate", {"expression": _INSTALL, "contextId": context}), self._make()
+        send, none = self._protocol.send, {"expression": "undefined", "contextId": context}
+        calling = {"executionContextId": context, **first_call} if first_call else none
+        installed, document, answer, again = await asyncio.gather(
+            send("Runtime.evaluate", {"expression": _INSTALL, "contextId": context}),
+            send("Runtime.evaluate", {"expression": "document"}),
+            send("Runtime.callFunctionOn" if first_call else "Runtime.evaluate", calling),
+            self._make(),
         )
-        # A document of another process may have come in between, and the number may be that of its own scripts' world.
+        # A document of another process may have come before, and the number may be that of its own scripts' world.
         if context != again:
             raise Error("the document went away")
-        if "exceptionDetails" in answer:
-            raise PageError(f"the page does not take our scripts: {_told(answer)}")
+        if "exceptionDetails" in installed:
+            raise PageError(f"the page does not take our scripts: {_told(installed)}")
         self._context = context
-        return str(answer["result"]["objectId"])
+        self._document = document["result"]["objectId"]
+        self._scripts = str(installed["result"]["objectId"])
+        return dict(answer)
 
     async def _make(self) -> int:
         """The number of the world; asked again, the same one as long as the document is the same."""
@@ -172,6 +186,12 @@ def _nodes(listeners: list[dict[str, Any]], kinds: frozenset[str]) -> list[int]:
         if (node := one.get("backendNodeId")) is not None:
             heard.setdefault(node, set()).add(one["type"])
     return [node for node, types in heard.items() if types & kinds and len(types) < _EVERYTHING]
+
+
+def _value(answer: dict[str, Any], script: str) -> object:
+    if "exceptionDetails" in answer:
+        raise PageError(f"the script {script} failed: {_told(answer)}")
+    return answer["result"].get("value")
 
 
 def _told(answer: dict[str, dict[str, dict[str, str]]]) -> str:

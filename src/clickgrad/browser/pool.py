@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,14 +14,15 @@ from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.chromium_session import ChromiumSession
 from clickgrad.browser.fence import Fence
 from clickgrad.browser.hands import Abilities
+from clickgrad.browser.isolated import pending_script
 from clickgrad.browser.process import ChromiumProcess, Footprint
 from clickgrad.browser.render import Rendering
-from clickgrad.browser.tab import Pace
+from clickgrad.browser.tab import Pace, Tab
 from clickgrad.browser.watchdog import Watchdog
 from clickgrad.errors import BrowserError, boundary
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Page, StorageState
+    from playwright.async_api import BrowserContext, StorageState
 
 LAUNCH_TIMEOUT_S = 30.0
 _WEIGHED_EVERY = 8  # sessions: looking at all processes of a browser takes milliseconds
@@ -34,17 +36,27 @@ class _Lease:
     opened: int = 0
     open_now: int = 0
     failed: bool = False  # it did not give a session when asked for one
-    spare: Page | None = None  # an empty one in a context of its own, opened ahead of need
-    preparing: asyncio.Task[None] | None = None
+    ahead: asyncio.Task[Tab | None] | None = None  # an empty tab in a context of its own, before it is needed
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How sessions share browsers: spread over at most `browsers` of them.
+
+    After `recycle_after` sessions, or when a browser holds more than `share_mb` for itself and each of its open
+    sessions, new ones go to a fresh browser and the old one ends with its last session.
+    """
+
+    browsers: int = 1
+    recycle_after: int = 200
+    share_mb: float = 600.0
 
 
 class Browser:
     """An async context manager; `open` may be called by many tasks at once.
 
     `hosts` maps every public host a page may reach to the address that serves it ("shop.localhost" to
-    "127.0.0.1:8000"); nothing else can be reached. Sessions are spread over at most `browsers` of them. After
-    `recycle_after` sessions, or when a browser holds more than `share_mb` for itself and each of its open sessions, new
-    ones go to a fresh browser and the old one ends with its last session.
+    "127.0.0.1:8000"); nothing else can be reached.
     """
 
     def __init__(
@@ -57,9 +69,7 @@ class Browser:
         timeout_s: float = 10.0,
         pace: Pace | None = None,
         abilities: Abilities | None = None,
-        browsers: int = 1,
-        recycle_after: int = 200,
-        share_mb: float = 600.0,
+        sharing: Sharing | None = None,
     ) -> None:
         self._hosts = dict(hosts)
         self._fence = Fence.around(hosts)
@@ -69,9 +79,7 @@ class Browser:
         self._timeout_s = timeout_s
         self._pace = pace or Pace()
         self._abilities = abilities or Abilities()
-        self._browsers = browsers
-        self._recycle_after = recycle_after
-        self._share_mb = share_mb
+        self._sharing = sharing or Sharing()
         self._lock = asyncio.Lock()
         self._leases: list[_Lease] = []
         self._retired: list[_Lease] = []
@@ -90,8 +98,8 @@ class Browser:
         leases = [*self._retired, *self._leases]
         self._leases, self._retired = [], []
         for lease in leases:
-            if lease.preparing is not None:
-                lease.preparing.cancel()
+            if lease.ahead is not None:
+                lease.ahead.cancel()
         try:
             await asyncio.gather(*self._endings, *(lease.process.end() for lease in leases))
         finally:
@@ -128,11 +136,10 @@ class Browser:
             lease = await self._take()
             lease.opened += 1
             lease.open_now += 1
-        # A spare one has the browser's own fence, and nobody's state.
-        spare = lease.spare if hosts is None and state is None else None
-        if spare is not None:
-            lease.spare = None
+        # A spare one has the browser's own fence, nobody's state, and a clock that has been running.
+        usual = hosts is None and state is None and not self._pace.clock
         try:
+            spare = await self._take_spare(lease) if usual else None
             if spare is None:
                 context = await self._new_context(lease, fence, headers or {}, state)
             else:
@@ -147,7 +154,7 @@ class Browser:
             fence,
             self._rendering,
             self._timeout_s,
-            self._pace,
+            self._pace.settle_s,
             self._abilities,
             lambda: self._give_back(lease),
         )
@@ -156,27 +163,34 @@ class Browser:
         except BaseException:
             await session.close()
             raise
-        if hosts is None and state is None and lease.spare is None and lease.preparing is None:
-            lease.preparing = asyncio.create_task(self._prepare(lease))
+        if usual and lease.ahead is None:  # not before: it would be in the way of the page that is coming
+            lease.ahead = asyncio.create_task(self._prepare(lease))
         return session
 
-    async def _dress(self, spare: Page, headers: Mapping[str, str]) -> BrowserContext:
+    @staticmethod
+    async def _take_spare(lease: _Lease) -> Tab | None:
+        """The one that is there or coming."""
+        taken, lease.ahead = lease.ahead, None
+        return await taken if taken is not None else None
+
+    async def _dress(self, spare: Tab, headers: Mapping[str, str]) -> BrowserContext:
         with boundary(BrowserError, "opening a session"):
             async with asyncio.timeout(self._timeout_s):
-                await spare.context.set_extra_http_headers(dict(headers))
-                return spare.context
+                await spare.page.context.set_extra_http_headers(dict(headers))
+                return spare.page.context
 
-    async def _prepare(self, lease: _Lease) -> None:
+    async def _prepare(self, lease: _Lease) -> Tab | None:
         """Another session's page, while nobody waits for it. One that fails is made when it is asked for."""
         try:
             context = await self._new_context(lease, self._fence, {}, None)
             with boundary(BrowserError, "opening a page ahead"):
                 async with asyncio.timeout(self._timeout_s):
-                    lease.spare = await context.new_page()
+                    process, page = lease.process, await context.new_page()
+                    tab = Tab(page, lambda: process.alive, self._pace.settle_s, process.channel)
+                    await tab.get_ready()
+                    return tab
         except BrowserError:
-            pass
-        finally:
-            lease.preparing = None
+            return None
 
     def _fence_for(self, hosts: Iterable[str] | None, urls: Sequence[str]) -> Fence:
         fence = self._fence if hosts is None else Fence.around(hosts)
@@ -193,7 +207,7 @@ class Browser:
     ) -> BrowserContext:
         with boundary(BrowserError, "opening a session"):
             async with asyncio.timeout(self._timeout_s):
-                return await lease.process.browser.new_context(
+                context = await lease.process.browser.new_context(
                     viewport={"width": self._viewport[0], "height": self._viewport[1]},
                     extra_http_headers=dict(headers),
                     proxy=fence.proxy,
@@ -204,6 +218,9 @@ class Browser:
                     timezone_id="UTC",
                     reduced_motion="reduce",
                 )
+                ahead_ms = 1000 * (self._pace.clock - time.time()) if self._pace.clock else 0.0
+                await context.add_init_script(pending_script(lease.process.channel, ahead_ms))
+                return context
 
     async def _take(self) -> _Lease:
         """The browser with the fewest open sessions, after those that should not go on have been put aside."""
@@ -216,17 +233,17 @@ class Browser:
                 self._retired.append(lease)
                 self._end_if_idle(lease)
         free = min(self._leases, key=lambda lease: lease.open_now, default=None)
-        if free is None or (free.open_now and len(self._leases) < self._browsers):
+        if free is None or (free.open_now and len(self._leases) < self._sharing.browsers):
             executable = self._executable or require_chromium()
             free = _Lease(await ChromiumProcess.launch(executable, self._hosts, LAUNCH_TIMEOUT_S))
             self._leases.append(free)
         return free
 
     def _is_spent(self, lease: _Lease) -> bool:
-        if lease.failed or lease.opened >= self._recycle_after:
+        if lease.failed or lease.opened >= self._sharing.recycle_after:
             return True
         due = lease.opened and not lease.opened % _WEIGHED_EVERY
-        return bool(due) and lease.process.footprint().rss_mb > self._share_mb * (1 + lease.open_now)
+        return bool(due) and lease.process.footprint().rss_mb > self._sharing.share_mb * (1 + lease.open_now)
 
     def _give_back(self, lease: _Lease) -> None:
         lease.open_now -= 1
@@ -244,8 +261,15 @@ class Browser:
             self._retired.remove(lease)
             self._end(lease)
 
+    def close_aside(self, session: ChromiumSession) -> None:
+        """End a session without waiting, where what its pages may still ask for meanwhile can touch nothing."""
+        self._finish_aside(session.close())
+
     def _end(self, lease: _Lease) -> None:
         """Ends it aside: nobody who wants a session waits for an old browser to go."""
-        ending = asyncio.create_task(lease.process.end())
-        self._endings.add(ending)
-        ending.add_done_callback(self._endings.discard)
+        self._finish_aside(lease.process.end())
+
+    def _finish_aside(self, ending: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(ending)
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)

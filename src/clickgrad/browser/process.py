@@ -47,6 +47,7 @@ class ChromiumProcess:
         folder: BrowserFolder,
     ) -> None:
         self.browser = browser
+        self.channel = uuid.uuid4().hex  # the name of events between our scripts, which no page knows
         self.painting = asyncio.Lock()  # for pictures: many at once would all be late
         self.processes = processes  # the driver and Chromium's main process
         self._driver = driver
@@ -158,8 +159,10 @@ def _find_owned(mark: str) -> tuple[psutil.Process, ...]:
             arguments = process.cmdline()
             # Chromium's helpers may repeat the switches of the main process, but they have a type.
             if mark in arguments and not any(a.startswith("--type=") for a in arguments):
-                driver = process.parent()
-                found += [process] if driver is None or driver.pid == os.getpid() else [process, driver]
+                parent = process.parent()
+                if parent and parent.cmdline() == arguments:
+                    continue  # forked by the main process just now: it has yet to become a helper
+                found += [process] if parent is None or parent.pid == os.getpid() else [process, parent]
     return tuple(found)
 
 

@@ -14,7 +14,7 @@
     ...members(Element, ["tagName", "children", "firstElementChild", "shadowRoot", "assignedSlot", "getAttribute", "hasAttribute", "matches", "closest",
       "querySelector", "querySelectorAll", "getBoundingClientRect", "getClientRects", "scrollIntoView", "scrollBy",
       "scrollTop", "scrollHeight", "clientHeight", "scrollLeft", "scrollWidth", "clientWidth"]),
-    ...members(Document, ["body", "documentElement", "scrollingElement", "defaultView", "readyState", "title", "scripts", "evaluate", "createRange", "getSelection"]),
+    ...members(Document, ["body", "documentElement", "scrollingElement", "defaultView", "readyState", "title", "scripts", "evaluate", "createRange", "getSelection", "getAnimations"]),
     queryAllOf: member(Document, "querySelectorAll"),
     // Other elements than those of HTML have neither.
     innerText: (el) => (dom.tagName(el) === "FORM" ? ofHtml.innerText(el) : el.innerText),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from html import escape
 from typing import Literal
 
@@ -38,10 +39,10 @@ _BUTTON_TYPES = ("button", "submit", "reset", "image")
 
 
 def render(snapshot: Snapshot, rendering: Rendering) -> tuple[str, ...]:
-    line = _outline_line if rendering == "outline" else _html_line
+    """A line for each item, in their order, between those that say where the page goes on."""
     above = (MORE_ABOVE,) if snapshot.above else ()
     below = (MORE_BELOW,) if snapshot.below else ()
-    return above + tuple(line(item) for item in snapshot.items) + below
+    return above + tuple(map(_LINES[rendering], snapshot.items)) + below
 
 
 def _shown_options(control: Control) -> list[str]:
@@ -134,3 +135,6 @@ def _attributes(control: Control) -> list[tuple[str, str]]:
         ("value", value if valued and not checkable and not mixed else ""),
         ("status", " ".join(checked + mixed + control.states)),
     ]
+
+
+_LINES: dict[Rendering, Callable[[Text | Control], str]] = {"outline": _outline_line, "html": _html_line}

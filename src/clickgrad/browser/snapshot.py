@@ -37,7 +37,8 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`above` and `below` say whether the page goes on beyond the viewport."""
+    """What can be seen of a page. Every rendering has a line for each item, in their order; `above` and `below` say
+    whether the page goes on beyond the viewport, which is a line more at either end."""
 
     url: str
     title: str
@@ -47,8 +48,19 @@ class Snapshot:
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        controls = (item for item in self.items if isinstance(item, Control))
-        return tuple(Element(c.id, c.role, c.name, c.value, c.options, c.box) for c in controls)
+        controls = ((line, item) for line, item in enumerate(self.items, self.above) if isinstance(item, Control))
+        return tuple(Element(c.id, c.role, c.name, c.value, c.options, c.box, line) for line, c in controls)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What each line says in the page's own words; nothing where a line is ours."""
+        return (*[""] * self.above, *map(_words, self.items), *[""] * self.below)
+
+
+def _words(item: Text | Control) -> str:
+    if isinstance(item, Control):
+        return item.name
+    return "" if item.ours else item.text
 
 
 # Halves of characters cannot be stored or tokenized, and control characters are there for terminals, not for readers.

@@ -24,8 +24,8 @@ from clickgrad.errors import UserError
 from clickgrad.interrupts import run
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
+    from clickgrad.backends.policies import PolicySpec
     from clickgrad.config import Config
-    from clickgrad.policy.spec import PolicySpec
 
     Recipe = Callable[[Config, argparse.Namespace], Coroutine[Any, Any, str]]  # does the work; says what came of it
 
@@ -89,7 +89,7 @@ def _run_recipe(
     _refuse_silent_settings(config, options)
     if one_policy:
         from clickgrad.backends.agents import as_trained
-        from clickgrad.policy.spec import TorchModel
+        from clickgrad.backends.policies import TorchModel
 
         start = getattr(options, "start", None)
         config = as_trained(config, TorchModel.of(start) if start else policy_of(config, options))
@@ -134,7 +134,7 @@ def _run_on_ranks(run_all: Callable[[], None]) -> NoReturn:
 
 def policy_of(config: Config, options: argparse.Namespace) -> PolicySpec:
     """The one the user named, or the model of the options."""
-    from clickgrad.policy.spec import TorchModel, parse_policy
+    from clickgrad.backends.policies import TorchModel, parse_policy
 
     given = getattr(options, "policy", None)
     return parse_policy(given) if given else TorchModel.of(config.model.path)
@@ -142,6 +142,6 @@ def policy_of(config: Config, options: argparse.Namespace) -> PolicySpec:
 
 def policies_of(config: Config, options: argparse.Namespace) -> list[PolicySpec]:
     """As `policy_of`, where several may be named."""
-    from clickgrad.policy.spec import TorchModel, parse_policy
+    from clickgrad.backends.policies import TorchModel, parse_policy
 
     return [parse_policy(one) for one in options.policy or ()] or [TorchModel.of(config.model.path)]

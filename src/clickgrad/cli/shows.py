@@ -87,9 +87,9 @@ async def watch(config: Config, options: argparse.Namespace) -> str:
     run_folder=False,
 )
 async def record(config: Config, options: argparse.Namespace) -> str:
+    from clickgrad.backends.policies import parse_policy
     from clickgrad.live.record import record
     from clickgrad.live.showing import verdict_lines
-    from clickgrad.policy.spec import parse_policy
 
     rival = parse_policy(options.policy) if options.policy else None
     return verdict_lines(await record(config, options.task, rival, options.out, _show(options)))

@@ -10,7 +10,7 @@ from clickgrad.errors import ClickgradError
 
 if TYPE_CHECKING:  # pydantic is too slow for --help
     from clickgrad.config import Config
-    from clickgrad.report.studies import StudyReport
+    from clickgrad.report.study_report import StudyReport
 
 PRESET = "study"
 POLICIES = option(

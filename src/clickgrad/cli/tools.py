@@ -192,13 +192,38 @@ def options(options: argparse.Namespace) -> int:
     return DONE
 
 
-@command("doctor", "what this machine has, and what will work on it", option("--json", action="store_true"))
+@command(
+    "doctor",
+    "what this machine has, and what will work on it",
+    option("--json", action="store_true"),
+    option("--gpu", action="store_true", help="for training on GPUs: driver, torch, NCCL, vLLM, memory, disk"),
+    option("--smoke", action="store_true", help="with --gpu: a tiny model takes one step, on all GPUs or on the CPU"),
+)
 def doctor(options: argparse.Namespace) -> int:
     from clickgrad.tools.doctor import examine
 
+    if options.smoke and not options.gpu:
+        raise UserError("--smoke goes with --gpu: clickgrad doctor --gpu --smoke")
+    if options.gpu:
+        return _doctor_for_gpus(options)
     findings = examine()
     print(json.dumps(findings.plain()) if options.json else findings.text())
     return DONE if findings.can_train else FAILED
+
+
+def _doctor_for_gpus(options: argparse.Namespace) -> int:
+    from clickgrad.tools.gpu_doctor import examine_gpus
+
+    findings = examine_gpus(Path.cwd())
+    if options.smoke and not findings.problems:
+        from clickgrad.bench.smoke import smoke
+
+        try:
+            findings.smoke = smoke()
+        except ClickgradError as error:
+            findings.problems.append(str(error))
+    print(json.dumps(findings.plain()) if options.json else findings.text())
+    return FAILED if findings.problems else DONE
 
 
 @command(

@@ -17,33 +17,16 @@ import torch
 
 from clickgrad.errors import UserError
 from clickgrad.integrity import changed_file, digests, flush, set_aside, writing
-from clickgrad.learn.ranks import full_tensor, shard_like
+from clickgrad.learn.progress import Progress
 
-FORMAT = 3
+FORMAT = 3  # whole tensors, of one process
+SHARDED = 4  # a file of every rank (`learn.sharded`)
 UNSIGNED = 2  # the format before there were digests
 STATE = "progress.json"
+WEIGHTS, MOMENTS = "weights.safetensors", "optimizer.safetensors"
 VALUES = "values.safetensors"
 NAME = re.compile(r"step-[0-9]+")
 Tensors = dict[str, torch.Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run stands after a step. Counters are totals since the run began."""
-
-    step: int = 0
-    tasks_taken: int = 0  # position in the endless shuffled sequence of tasks
-    episodes: int = 0
-    crashed: int = 0
-    skipped_groups: int = 0
-    records: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # task -> episodes passed, episodes tried
-    held_out: tuple[float, ...] = ()  # loss on the demonstrations set aside, epoch by epoch, in cloning
-    # Since the run that is under way may be older than these, whoever reads a checkpoint takes their default.
-    beliefs: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # template -> passed, failed lately
-    starts: Mapping[str, int] = field(default_factory=dict)  # template -> turns left to do, where starts are later
-    kept: tuple[str, ...] = ()  # episodes that passed and may be followed or replayed, the newest last
-    spent_s: float = 0.0  # by the run's clock
-    ended: str = ""  # why no further step follows, before the last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +91,23 @@ def find_fault(folder: Path) -> str:
 def save(root: Path, state: State, keep: int) -> None:
     """The last `keep` stay, and the one with the best score so far."""
     final = step_folder(root, state.progress.step)
-    partial = root / f".partial-{final.name}"
-    shutil.rmtree(partial, ignore_errors=True)
+    with publishing(root, final, keep) as partial:
+        safetensors.torch.save_file(state.weights, partial / WEIGHTS)
+        safetensors.torch.save_file(state.moments, partial / MOMENTS)
+        if state.values:
+            safetensors.torch.save_file(state.values, partial / VALUES)
+        write_progress(partial, FORMAT, state.progress, state.score, digests(partial))
+
+
+@contextmanager
+def publishing(root: Path, final: Path, keep: int, begun: Path | None = None) -> Iterator[Path]:
+    """A folder to write a checkpoint into, empty or `begun`; when the block ends it gets its name, and old ones go."""
+    partial = begun or empty_partial(final)
     try:
         with saving(final):
-            _write(partial, state)
+            yield partial
+            for file in partial.iterdir():
+                flush(file)
             shutil.rmtree(final, ignore_errors=True)
             partial.rename(final)
             flush(root)
@@ -124,18 +119,25 @@ def save(root: Path, state: State, keep: int) -> None:
             shutil.rmtree(old)
 
 
-def _write(folder: Path, state: State) -> None:
-    folder.mkdir(parents=True)
-    safetensors.torch.save_file(state.weights, folder / "weights.safetensors")
-    safetensors.torch.save_file(state.moments, folder / "optimizer.safetensors")
-    if state.values:
-        safetensors.torch.save_file(state.values, folder / VALUES)
-    stored: dict[str, Any] = {"format": FORMAT, "score": state.score, "files": digests(folder)} | {
-        name: getattr(state.progress, name) for name in Progress.__dataclass_fields__
+def partial_folder(final: Path) -> Path:
+    return final.with_name(f".partial-{final.name}")
+
+
+def empty_partial(final: Path) -> Path:
+    partial = partial_folder(final)
+    shutil.rmtree(partial, ignore_errors=True)
+    with saving(final):
+        partial.mkdir(parents=True)
+    return partial
+
+
+def write_progress(
+    folder: Path, layout: int, progress: Progress, score: float | None, files: Mapping[str, str]
+) -> None:
+    stored: dict[str, Any] = {"format": layout, "score": score, "files": dict(files)} | {
+        name: getattr(progress, name) for name in Progress.__dataclass_fields__
     }
     (folder / STATE).write_text(json.dumps(stored | {"digest": _digest(stored)}))
-    for file in folder.iterdir():
-        flush(file)
 
 
 @contextmanager
@@ -177,13 +179,24 @@ def read_progress(folder: Path) -> Progress:
 
 
 def load(folder: Path) -> State:
+    """One that a single process wrote."""
     progress = read_progress(folder)
+    refuse_damaged(folder)
+    load_file = safetensors.torch.load_file
+    return State(progress, load_file(folder / WEIGHTS), load_file(folder / MOMENTS), values=load_values(folder))
+
+
+def load_values(folder: Path) -> Tensors:
+    return safetensors.torch.load_file(folder / VALUES) if (folder / VALUES).exists() else {}
+
+
+def refuse_damaged(folder: Path) -> None:
     if fault := find_fault(folder):
         raise _unreadable(folder, OSError(fault))
-    load_file = safetensors.torch.load_file
-    weights, moments = (load_file(folder / f"{name}.safetensors") for name in ("weights", "optimizer"))
-    values = load_file(folder / VALUES) if (folder / VALUES).exists() else {}
-    return State(progress, weights, moments, values=values)
+
+
+def is_sharded(folder: Path) -> bool:
+    return bool(_read_state(folder)["format"] == SHARDED)
 
 
 @contextmanager
@@ -209,9 +222,9 @@ def _read_state(folder: Path) -> dict[str, Any]:
     """Raises ValueError when it is not what was written. Older ones (format 2) have no digests to tell by."""
     state: dict[str, Any] = json.loads((folder / STATE).read_text())
     signature = state.pop("digest", None)
-    if signature not in (None, _digest(state)) or (signature is None and state["format"] == FORMAT):
+    if signature not in (None, _digest(state)) or (signature is None and state["format"] in (FORMAT, SHARDED)):
         raise ValueError("it is not what was written")
-    if state["format"] not in (FORMAT, UNSIGNED):
+    if state["format"] not in (SHARDED, FORMAT, UNSIGNED):
         raise UserError(f"checkpoint {folder} is of another version of clickgrad; start the run in a new folder")
     return state
 
@@ -223,13 +236,13 @@ def _digest(state: Mapping[str, Any]) -> str:
 def moments(optimizer: torch.optim.Optimizer) -> Tensors:
     """`3.exp_avg` is a moment of the fourth parameter. Learning rates are not state: every step sets its own."""
     state = optimizer.state_dict()["state"]
-    return {f"{index}.{name}": full_tensor(value) for index, kept in state.items() for name, value in kept.items()}
+    return {f"{index}.{name}": value for index, kept in state.items() for name, value in kept.items()}
 
 
 def load_moments(optimizer: torch.optim.Optimizer, tensors: Tensors) -> None:
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    """As this process holds them: whole, or its shards."""
     state: dict[int, dict[str, torch.Tensor]] = {}
     for key, value in tensors.items():
         index, name = key.split(".")
-        state.setdefault(int(index), {})[name] = shard_like(parameters[int(index)], value)
+        state.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})

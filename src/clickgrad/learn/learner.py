@@ -9,7 +9,7 @@ sampler; every rank has to make every call, so the first one broadcasts each bef
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -19,11 +19,11 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import torch
 
-from clickgrad.learn import checkpoint
+from clickgrad.learn import checkpoint, sharded
 from clickgrad.learn.adapters import merged_weights, with_adapter
-from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.frozen import FrozenLinears, can_freeze
 from clickgrad.learn.logprobs import Batch, reply_logprobs
+from clickgrad.learn.progress import Answers, Lot, Progress, Question
 from clickgrad.learn.ranks import ALONE, Ranks, full_tensor, reshard, shard, shard_like
 from clickgrad.learn.spec import Layout, LearnerSpec, UpdateOptions
 from clickgrad.learn.step import (
@@ -35,10 +35,11 @@ from clickgrad.learn.step import (
     mean_loss,
     rescored,
     silent,
+    trainable,
     weighted_step,
 )
-from clickgrad.learn.values import Answers, Lot, Question, ValueHead, prompt_states
-from clickgrad.policy.device import device_of, give_back_memory
+from clickgrad.learn.values import ValueHead, prompt_states
+from clickgrad.policy.device import choose_device, device_of, give_back_memory, give_back_threads
 from clickgrad.policy.models import ChatTokenizer, LoadedModel
 from clickgrad.types import Sample
 
@@ -95,7 +96,10 @@ def _on_all_ranks(
     def call(learner: LocalLearner, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         assert not kwargs, "a call that is sent has its arguments by position"
         learner.ranks.broadcast(Call(call, args))
-        return method(learner, *args, **kwargs)
+        try:
+            return method(learner, *args, **kwargs)
+        finally:
+            give_back_threads()
 
     return call
 
@@ -114,11 +118,13 @@ class LocalLearner:
         frozen = self._lora and ranks.size == 1 and can_freeze(loaded.model)
         rounded_more = loaded.compute == "int8"  # than the learner can be
         self._apart = spec.separate_sampler or ranks.size > 1 or (self._lora and not frozen) or rounded_more
-        copied = self._apart and ranks.is_first
+        self._in_parts = bool(loaded.files)  # a skeleton, of which every rank reads its own part
+        self._dtype = torch.bfloat16 if loaded.compute == "bfloat16" else None  # of what servers are given
+        copied = self._apart and ranks.is_first and not self._in_parts
         self.sampler = replace(loaded, model=copy.deepcopy(loaded.model)) if copied else loaded
         if copied and not spec.samples_here:
             self.sampler.model.to("cpu")
-        self._autocast = loaded.compute == "bfloat16" and not frozen
+        self._autocast = loaded.compute == "bfloat16" and not frozen and ranks.size == 1
         if self._lora:
             self.model = with_adapter(loaded.model, spec.lora, spec.seed)
             if frozen:
@@ -128,13 +134,22 @@ class LocalLearner:
             self.model = loaded.model
             self._start = copy.deepcopy(loaded.model) if spec.with_reference else None
         if ranks.size > 1:
-            for model in filter(None, (self.model, self._start)):
-                shard(model, ranks)
+            self._shard(choose_device(spec.model.device), loaded.files, rounded=loaded.compute == "bfloat16")
         # Dropout would make the policy that is trained another one than the policy that sampled.
         self.model.eval()
         if spec.recompute:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
         self.optimizer = make_optimizer(self.model, lr=0.0)  # every step sets its own rate
+        give_back_threads()
+
+    def _shard(self, device: torch.device, files: Mapping[str, Path], rounded: bool) -> None:
+        if rounded and self._start is not None:
+            for weight in self._start.parameters():  # it is never updated: kept as layers round it
+                weight.data = weight.data.to(torch.bfloat16)
+        for model in filter(None, (self.model, self._start)):
+            shard(model, self.ranks, device, rounded)
+            if self._in_parts:
+                sharded.fill(model, files, device)
 
     @property
     def tokenizer(self) -> ChatTokenizer:
@@ -217,11 +232,13 @@ class LocalLearner:
     @_on_all_ranks
     def refresh_sampler(self) -> None:
         self._refresh_sampler()
+        if device_of(self.model).type != "cpu":
+            give_back_memory()  # whoever samples on the same GPU needs it
 
     @torch.no_grad()
     def _refresh_sampler(self) -> None:
         reshard(self.model)
-        for name, weight in self._moved() if self._apart else ():
+        for name, weight in self._moved() if self._apart and not self._in_parts else ():
             if self.ranks.is_first:
                 self.sampler.model.get_parameter(name).copy_(weight)
 
@@ -250,8 +267,10 @@ class LocalLearner:
 
     def _save_for_sampling(self, folder: Path) -> None:
         if not self._lora:
-            if self.ranks.is_first:
-                self.sampler.model.save_pretrained(folder)
+            if self._in_parts:
+                sharded.write_model(folder, self.model, self.ranks, self._dtype)
+            elif self.ranks.is_first:
+                sharded.write_model(folder, self.sampler.model, ALONE, self._dtype)
             return
         weights = self._weights()
         if self.ranks.is_first:
@@ -289,28 +308,44 @@ class LocalLearner:
 
     @_on_all_ranks
     def save(self, checkpoints: Path, progress: Progress, keep: int, score: float | None) -> None:
+        reshard(self.model)
         values = self._head.tensors() if self._head else {}
-        state = checkpoint.State(progress, self._weights(), checkpoint.moments(self.optimizer), score, values)
-        if self.ranks.is_first:
-            checkpoint.save(checkpoints, state, keep)
+        weights, moments = self._held(), checkpoint.moments(self.optimizer)
+        if self.ranks.size == 1:
+            checkpoint.save(checkpoints, checkpoint.State(progress, weights, moments, score, values), keep)
+        else:
+            state = checkpoint.State(progress, {}, {}, score, values)
+            sharded.save(checkpoints, sharded.names(weights, moments), state, keep, self.ranks)
 
     @_on_all_ranks
     def load(self, folder: Path) -> Progress:
+        """A checkpoint of one process or of several, whatever this one is among."""
         with checkpoint.reading(folder):
-            state = checkpoint.load(folder)
-            self.load_weights(state.weights)
-            checkpoint.load_moments(self.optimizer, state.moments)
-            self._head = ValueHead.of(state.values) if state.values else None
-        return state.progress
+            progress = checkpoint.read_progress(folder)
+            if self.ranks.is_first:
+                checkpoint.refuse_damaged(folder)
+            reshard(self.model)
+            moments = sharded.load(folder, self._held(), trainable(self.model), self.ranks)
+            checkpoint.load_moments(self.optimizer, moments)
+            values = checkpoint.load_values(folder)
+            self._head = ValueHead.of(values) if values else None
+            self._refresh_sampler()
+        return progress
+
+    def _held(self) -> dict[str, torch.Tensor]:
+        """The trained parameters as this rank holds them."""
+        return {name: value.detach() for name, value in self._trained()}
 
     @_on_all_ranks
     def export(self, folder: Path) -> None:
         give_back_memory()
         with checkpoint.saving(folder):
             self._refresh_sampler()
-            weights = self.merged()
+            if self._in_parts:
+                sharded.write_model(folder, self.model, self.ranks)
+            elif self.ranks.is_first:
+                self.sampler.model.save_pretrained(folder, state_dict=self.merged())
             if self.ranks.is_first:
-                self.sampler.model.save_pretrained(folder, state_dict=weights)
                 self.tokenizer.inner.save_pretrained(folder)
 
 

@@ -1,6 +1,7 @@
 """Samples to logprobs under a model, in either of two layouts with equal results; logits only where there is loss.
 
-rows: one row a turn, padded on the left. comb: one packed sequence in which turns share what they have in common.
+rows: one row a turn, padded on the left. comb: one packed sequence in which turns share what they have in common; flex
+is the comb with another attention, for GPUs.
 Members of a group start on the same page and often say the same thing, so in both equal turns are computed once.
 Shapes: U distinct rows, B samples, N positions, K reply positions of the longest reply, M positions with logits.
 """
@@ -14,8 +15,9 @@ from typing import Any
 import torch
 
 from clickgrad.learn.comb import CombAttention, common_length, pack
+from clickgrad.learn.flex import FlexComb
 from clickgrad.learn.spec import Layout
-from clickgrad.policy.attention import NAME
+from clickgrad.policy.attention import NAME, Pattern
 from clickgrad.types import Sample
 
 
@@ -32,7 +34,7 @@ class Rows:
 class Packed:
     ids_N: torch.Tensor
     positions_N: torch.Tensor
-    pattern: CombAttention
+    pattern: Pattern
     kept_M: torch.Tensor  # positions whose logits are needed
     place_BK: torch.Tensor  # which of them chose a reply token
     target_BK: torch.Tensor  # the token that was chosen
@@ -55,7 +57,7 @@ def collate(samples: Sequence[Sample], layout: Layout = "rows") -> Batch:
     Replies are aligned at their ends: a reply of 1 and one of 2 tokens have K = 2, loss mask  0 1  and  1 1.
     """
     reply = max(sample.reply_len for sample in samples)
-    placed = _rows(samples) if layout == "rows" else _packed(samples, reply, share=layout == "comb")
+    placed = _rows(samples) if layout == "rows" else _packed(samples, reply, layout)
     return Batch(
         placed,
         placed.ids_UN.numel() if isinstance(placed, Rows) else len(placed.ids_N),
@@ -79,8 +81,8 @@ def _rows(samples: Sequence[Sample]) -> Rows:
     )
 
 
-def _packed(samples: Sequence[Sample], reply: int, share: bool) -> Packed:
-    comb = pack([sample.ids for sample in samples], share)
+def _packed(samples: Sequence[Sample], reply: int, layout: Layout) -> Packed:
+    comb = pack([sample.ids for sample in samples], share=layout != "packed")
     # The logits at one token choose the next. Padding points at the first place kept: it is masked out later.
     choosers = [path[-sample.reply_len - 1 : -1] for path, sample in zip(comb.paths, samples, strict=True)]
     kept = {place: index for index, place in enumerate(sorted({place for places in choosers for place in places}))}
@@ -88,7 +90,7 @@ def _packed(samples: Sequence[Sample], reply: int, share: bool) -> Packed:
     return Packed(
         torch.tensor(comb.ids),
         torch.tensor(comb.positions),
-        CombAttention(comb),
+        FlexComb(comb) if layout == "flex" else CombAttention(comb),
         torch.tensor(list(kept)),
         torch.tensor([zeros + [kept[place] for place in places] for zeros, places in zip(pad, choosers, strict=True)]),
         torch.tensor([zeros + list(one.ids[-one.reply_len :]) for zeros, one in zip(pad, samples, strict=True)]),
@@ -107,7 +109,7 @@ def micro_batches(samples: Sequence[Sample], max_tokens: int, layout: Layout = "
         if batch and sample.ids == batch[-1].ids:
             batch.append(sample)
             continue
-        shared = common_length(batch[-1].ids, sample.ids) if batch and layout == "comb" else 0
+        shared = common_length(batch[-1].ids, sample.ids) if batch and layout in ("comb", "flex") else 0
         after = len(sample.ids) * (rows + 1) if layout == "rows" else tokens + len(sample.ids) - shared
         if batch and after > max_tokens:
             yield tuple(batch)

@@ -16,6 +16,8 @@ from typing import Any, NoReturn, TypeVar
 
 import torch
 
+from clickgrad.errors import UserError
+
 Item = TypeVar("Item")
 CALL_WAIT = timedelta(days=2)  # sampling lies between two calls; `torchrun` ends all processes when one dies
 
@@ -80,13 +82,21 @@ def join_ranks() -> Ranks:
     if _joined is None:
         if torch.cuda.is_available():
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        torch.distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+        torch.distributed.init_process_group(_transport())
         calls = torch.distributed.new_group(backend="gloo", timeout=CALL_WAIT)
         _joined = Ranks(torch.distributed.get_rank(), torch.distributed.get_world_size(), calls)
     return _joined
 
 
 _joined: Ranks | None = None
+
+
+def _transport() -> str:
+    if not torch.cuda.is_available():
+        return "gloo"
+    if not torch.distributed.is_nccl_available():
+        raise UserError("this torch has no NCCL, so several GPUs cannot learn together: start it without torchrun")
+    return "cpu:gloo,cuda:nccl"
 
 
 def leave_ranks() -> NoReturn:
@@ -101,15 +111,19 @@ def leave_ranks() -> NoReturn:
     os._exit(0)
 
 
-def shard(model: Any, ranks: Ranks) -> None:
-    """Split the weights among the ranks, layer by layer, in place."""
-    from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.fsdp import fully_shard
+def shard(model: Any, ranks: Ranks, device: torch.device, rounded: bool = False) -> None:
+    """Split the weights among the ranks, layer by layer, in place. They may still lie on the meta device.
 
-    mesh = init_device_mesh(next(model.parameters()).device.type, (ranks.size,))
+    `rounded`: layers compute in bfloat16; weights, gradients and their sums over the ranks stay in float32.
+    """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
+    mesh = init_device_mesh(device.type, (ranks.size,))
+    policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32) if rounded else MixedPrecisionPolicy()
     for layer in model.get_decoder().layers:
-        fully_shard(layer, mesh=mesh)
-    fully_shard(model, mesh=mesh)
+        fully_shard(layer, mesh=mesh, mp_policy=policy)
+    fully_shard(model, mesh=mesh, mp_policy=policy)
 
 
 def reshard(model: Any) -> None:

@@ -8,78 +8,57 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from clickgrad.learn.comb import CombAttention, pack
 from clickgrad.learn.logprobs import micro_batches
+from clickgrad.learn.progress import Prompt
 from clickgrad.learn.spec import FitOptions
 from clickgrad.policy.device import on_device_of
 from clickgrad.types import Sample
 
-Prompt = tuple[int, ...]
 BATCH = 64  # states of one step of fitting
-
-
-@dataclass(frozen=True, slots=True)
-class Lot:
-    """Turns of one step of the run. Their states are computed together, whatever else is asked: so they stay the same
-    to the bit, whether they are known already or computed again after a restart."""
-
-    step: int
-    prompts: tuple[Prompt, ...]
-    outcomes: tuple[float, ...]  # 0 or 1, of the episode that each turn is of
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What an algorithm asks the learner before it says what is to be learned."""
-
-    lots: tuple[Lot, ...] = ()  # that the head is fitted to; the last one is new
-    fit: FitOptions = field(default_factory=FitOptions)
-    scored: tuple[Sample, ...] = ()  # whose logprobs under the policy of now are wanted
-    temperature: float = 1.0
-    micro_tokens: int = 2048
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    foreseen: tuple[float, ...] = ()  # values of the last lot, before the head had seen it
-    values: tuple[tuple[float, ...], ...] = ()  # of each lot, after fitting
-    scored: tuple[Sample, ...] = ()  # with the logprobs of now in place of the sampler's
-
-
-NO_ANSWERS = Answers()
+LEAST_SPREAD, FARTHEST = 1e-6, 5.0  # of a number of the state; and in such spreads from its mean
 
 
 class ValueHead:
-    """Values from states. Fitting goes on where it stopped: weights and moments are part of a checkpoint."""
+    """Values from states. Fitting goes on where it stopped: weights and moments are part of a checkpoint.
+
+    All prompts end alike, so their last states have most in common, and a few of their numbers are large: what differs
+    is seen only when each number is measured against its mean and spread in the pool.
+    """
 
     def __init__(self, width: int, seed: int) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self._nets = torch.nn.ModuleList(
-                torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.ReLU(), torch.nn.Linear(width, 1))
-                for _ in range(2)
-            )
+            self._nets = torch.nn.ModuleList(_net(width) for _ in range(2))
+        self._scale = {"scale.mean": torch.zeros(width), "scale.spread": torch.ones(width)}
         self._optimizer = torch.optim.Adam(self._nets.parameters())
 
     @torch.no_grad()
     def values(self, states_ND: torch.Tensor) -> torch.Tensor:
-        return torch.stack([torch.sigmoid(net(states_ND)[:, 0]) for net in self._nets]).amin(0)
+        scaled_ND = self._scaled(states_ND)
+        return torch.stack([torch.sigmoid(net(scaled_ND)[:, 0]) for net in self._nets]).amin(0)
+
+    def _scaled(self, states_ND: torch.Tensor) -> torch.Tensor:
+        away_ND = (states_ND - self._scale["scale.mean"]) / self._scale["scale.spread"]
+        return away_ND.clamp(-FARTHEST, FARTHEST)
 
     def fit(self, states_ND: torch.Tensor, outcomes_N: torch.Tensor, options: FitOptions, seed: int) -> None:
         """Cross-entropy, in an order that follows from the seed."""
         for group in self._optimizer.param_groups:
             group["lr"] = options.lr
+        spread_D = states_ND.std(0, correction=0).clamp_min(LEAST_SPREAD)
+        self._scale = {"scale.mean": states_ND.mean(0), "scale.spread": spread_D}
+        scaled_ND = self._scaled(states_ND)
         chance = torch.Generator().manual_seed(seed)
         for _ in range(options.epochs):
-            for some in torch.randperm(len(states_ND), generator=chance).split(BATCH):  # type: ignore[no-untyped-call]
+            for some in torch.randperm(len(scaled_ND), generator=chance).split(BATCH):  # type: ignore[no-untyped-call]
                 self._optimizer.zero_grad(set_to_none=True)
                 losses = [
-                    torch.nn.functional.binary_cross_entropy_with_logits(net(states_ND[some])[:, 0], outcomes_N[some])
+                    torch.nn.functional.binary_cross_entropy_with_logits(net(scaled_ND[some])[:, 0], outcomes_N[some])
                     for net in self._nets
                 ]
                 sum(losses[1:], losses[0]).backward()  # type: ignore[no-untyped-call]
@@ -88,13 +67,17 @@ class ValueHead:
     def tensors(self) -> dict[str, torch.Tensor]:
         moments = self._optimizer.state_dict()["state"]
         kept = {f"moment.{index}.{name}": value for index, some in moments.items() for name, value in some.items()}
-        return {name: value.contiguous() for name, value in (*self._nets.state_dict().items(), *kept.items())}
+        return {
+            name: value.contiguous()
+            for name, value in (*self._nets.state_dict().items(), *self._scale.items(), *kept.items())
+        }
 
     @classmethod
     def of(cls, tensors: Mapping[str, torch.Tensor]) -> ValueHead:
         """As it was when its tensors were taken."""
         head = cls(tensors["0.0.weight"].shape[1], 0)
-        head._nets.load_state_dict({name: one for name, one in tensors.items() if not name.startswith("moment.")})
+        head._scale = {name: tensors[name] for name in head._scale}
+        head._nets.load_state_dict({name: tensors[name] for name in head._nets.state_dict()})
         state: dict[int, dict[str, torch.Tensor]] = {}
         for name, value in tensors.items():
             if name.startswith("moment."):
@@ -102,6 +85,14 @@ class ValueHead:
                 state.setdefault(int(index), {})[moment] = value
         head._optimizer.load_state_dict(head._optimizer.state_dict() | {"state": state})
         return head
+
+
+def _net(width: int) -> torch.nn.Sequential:
+    """As long as nothing is known, all chances are one half."""
+    last = torch.nn.Linear(width, 1)
+    torch.nn.init.zeros_(last.weight)
+    torch.nn.init.zeros_(last.bias)
+    return torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.ReLU(), last)
 
 
 @torch.no_grad()

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from clickgrad.backends.policies import PolicySpec, parse_policy, shipped_names
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import universe_of
 from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.live.showing import Show, play_rounds, served, take_seats
 from clickgrad.live.studio import Stage
-from clickgrad.policy.spec import PolicySpec, parse_policy, shipped_names
 from clickgrad.rollout.live import LiveFolder
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_layout import LIVE, TRAJECTORIES

@@ -6,15 +6,15 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent
 from clickgrad.backends.local import LocalPlayers
+from clickgrad.backends.policies import PolicySpec, prompt_builder
 from clickgrad.backends.tasks import chosen_tasks, find_task
 from clickgrad.backends.venues import open_venue, universe_of
 from clickgrad.config import Config
 from clickgrad.live.person import Person
 from clickgrad.live.showing import Show, play_rounds, served, take_seats
 from clickgrad.live.studio import Seat, Stage
-from clickgrad.policy.spec import PolicySpec
 from clickgrad.recipes.demos import timeless
 from clickgrad.rollout.live import LiveFolder
 from clickgrad.rollout.store import TrajectoryFile

@@ -13,13 +13,12 @@ import uvicorn
 
 from clickgrad.backends.agents import as_trained, make_agent, pictured_always
 from clickgrad.backends.local import LocalPlayers
-from clickgrad.backends.policies import open_policy
+from clickgrad.backends.policies import PolicySpec, open_policy
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
 from clickgrad.display import say
 from clickgrad.live.drawing import Drawer
 from clickgrad.live.studio import Seat, Stage
-from clickgrad.policy.spec import PolicySpec
 from clickgrad.report.viewer.server import (
     Extras,
     address_of,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from clickgrad.backends.policies import PolicySpec
 from clickgrad.backends.tasks import chosen_tasks, find_task
 from clickgrad.backends.venues import universe_of
 from clickgrad.config import Config
 from clickgrad.errors import UserError
 from clickgrad.live.showing import Show, play_rounds, served, take_seats
 from clickgrad.live.studio import Stage
-from clickgrad.policy.spec import PolicySpec
 from clickgrad.rollout.live import LiveFolder
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.run_layout import LIVE, TRAJECTORIES

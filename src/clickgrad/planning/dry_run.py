@@ -11,9 +11,10 @@ import tomli_w
 from clickgrad.backends.engines import refuse_useless
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.codec import to_plain
-from clickgrad.config import READ_BY, Config
+from clickgrad.config import READ_BY, Config, PlacementSection
 from clickgrad.errors import UserError
 from clickgrad.planning.estimate import estimate
+from clickgrad.planning.placement import placement_lines
 from clickgrad.tasks.suites import WebArena, parse_suite
 from clickgrad.tools.doctor import PEAK_GB
 from clickgrad.types import Task
@@ -41,14 +42,16 @@ def _remarks(config: Config, command: str, policy: str | None) -> Iterator[str]:
         own = [task for task in tasks if task.split == split]
         yield f"{split} tasks to choose from: {len(own)}, sha256 {fingerprint(own)}"
     if "reinforce" in READ_BY[command]:
-        refuse_useless(config)
+        refuse_useless(config.model_copy(update={"placement": PlacementSection()}))
     if command in ("train", "clone", "reinforce", "evaluate") and policy is None:
         try:
             yield from estimate(config, command, tasks).lines()
             if command == "train":
-                yield f"measured: the default run, `clickgrad train --config quick`, peaks at {PEAK_GB} GB of memory"
+                yield f"measured: the default run, `train --config quick`, peaks at {PEAK_GB} GB of memory (two steps)"
         except UserError as error:
             yield f"no estimate: {error}"
+    if config.reinforce.engine == "vllm" and "placement" in READ_BY[command] and not config.reinforce.servers:
+        yield from placement_lines(config)
 
 
 def fingerprint(tasks: Sequence[Task]) -> str:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
+from clickgrad.backends.placement import planned_name
 from clickgrad.config import Config
-from clickgrad.planning.figures import find_model
 from clickgrad.planning.likeness import DEMO_SESSIONS
 from clickgrad.planning.memory import Memory, reckon
 from clickgrad.planning.options import Options
 from clickgrad.planning.setup import Setup, set_up
 from clickgrad.planning.simulation import simulate
 from clickgrad.planning.workload import HEAD, Workload, made_up
+from clickgrad.policy.sizes import find_model
 from clickgrad.types import Split, Task
 
 SMALL = 1e9  # parameters below which two cores will do
@@ -138,8 +138,3 @@ class _Stages:
     def turns(self, split: Split) -> float:
         known = [task.expert_turns for task in self._tasks if task.split == split and task.expert_turns]
         return min(sum(known) / len(known) if known else CPU.turns, self._config.agent.max_turns)
-
-
-def planned_name(path: str) -> str:
-    """Of a model at a hub, as the figures know it (Qwen/Qwen2.5-3B-Instruct is qwen2.5-3b); a folder as it is."""
-    return path if Path(path).is_dir() else path.rpartition("/")[2].lower().removesuffix("-instruct")

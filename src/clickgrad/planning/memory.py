@@ -1,18 +1,14 @@
-"""How much memory a plan takes, by arithmetic: what has to be held, times its size. Pure."""
+"""How much memory a plan takes, by the arithmetic of `backends.memory`: engines, learners and browsers. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
+from clickgrad.backends.memory import BFLOAT16, FLOAT32, GB, ON_CPU_MORE, SPARE, Learning, engine_gb, learner_gb
 from clickgrad.planning.setup import Setup
 
-GB, FLOAT32 = 1e9, 4  # bytes
-# What a token keeps, counted layer by layer, falls short of what an update was seen to take on SmolLM2, 1.3 to 1.9
-# times as much: temporaries and what the comb gathers come on top.
-ABOVE_COUNT = 1.8
 KEPT_PROMPT_TOKENS = 32_768  # by the torch engine
-SPARE = 0.9  # the share of a GPU that can be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +17,7 @@ class Memory:
 
     engine_weights: float
     engine_cache: float  # keys and values of all rows at their longest
-    learner_state: float  # weights, gradients, optimizer, what is frozen
+    learner_state: float  # weights, gradients, optimizer, what is frozen; what is gathered for a moment
     learner_activations: float  # of one micro-batch
     browsers: float
     limit: float | None  # of a GPU; None on a CPU
@@ -53,29 +49,31 @@ class Memory:
 def reckon(setup: Setup, browsers: int, context: int) -> Memory:
     """For so many browsers at once, with prompts and replies of up to `context` tokens.
 
-    What learners hold is float32 everywhere, four numbers a trained parameter (itself, its gradient, two of Adam's), in
-    equal shards; on a GPU they are taken to compute in bfloat16, in two bytes.
+    The arithmetic is `backends.memory`, as for the placement of a run. On a GPU products are taken to be in bfloat16.
     """
     options, model, engines, learners = setup.options, setup.model, setup.machine.engines, setup.learners
-    size, limit = (2, setup.gpu["memory_gb"]) if setup.gpu else (FLOAT32, None)
-    weights, cached = model.parameters, ceil(browsers / max(engines, 1)) * context
+    size, limit = (BFLOAT16, setup.gpu["memory_gb"]) if setup.gpu else (FLOAT32, None)
+    engine, rows = engine_gb(model, context, size=size), ceil(browsers / max(engines, 1))
+    weights, cache = engine.weights, rows * engine.row
     if not setup.gpu:  # the torch engine has its linear layers once more, in the kernels' layout, and keeps prompts
-        weights, cached = weights + model.body + model.head, cached + KEPT_PROMPT_TOKENS
-    frozen = options.lora_rank or options.reference  # with LoRA the start policy is the base, the adapter off
-    state = 4 * model.trained(options.lora_rank) + (model.parameters if frozen else 0)
-    token = ABOVE_COUNT * (model.kept_recomputing if options.recompute else model.kept) * size
-    shard = state * FLOAT32 / learners if learners else 0.0
-    engine_weights, engine_cache = (weights * size / GB, cached * model.cached * size / GB) if engines else (0.0, 0.0)
-    learner_activations = max(options.micro_tokens, context) * token / GB if learners else 0.0
+        weights += (model.body + model.head) * size / GB
+        cache += KEPT_PROMPT_TOKENS * model.cached * size / GB
+    tokens = max(options.micro_tokens, context)
+    replies = tokens * options.reply_tokens // (options.page_tokens + options.reply_tokens)
+    learning = Learning(options.lora_rank, options.reference, options.recompute, tokens, replies, size)
+    learner = learner_gb(model, learning, max(learners, 1))
+    passing = learner.activations * (1.0 if setup.gpu else ON_CPU_MORE)
+    state = learner.state + learner.gathered
     held = browsers * setup.session_mb / 1e3
-    return Memory(
-        engine_weights=engine_weights,
-        engine_cache=engine_cache,
-        learner_state=shard / GB,
-        learner_activations=learner_activations,
+    memory = Memory(
+        engine_weights=weights if engines else 0.0,
+        engine_cache=cache if engines else 0.0,
+        learner_state=state if learners else 0.0,
+        learner_activations=passing if learners else 0.0,
         browsers=held,
         limit=limit,
-        most_micro_tokens=max(int((SPARE * limit * GB - shard) / token), 0) if limit else None,
+        most_micro_tokens=max(int((SPARE * limit - state) / passing * tokens), 0) if limit else None,
         longest_turn=context,
-        host=held if limit else held + (engine_weights + engine_cache + (shard / GB + learner_activations)),
+        host=held,
     )
+    return memory if limit else replace(memory, host=held + memory.engine + memory.learner)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from clickgrad.errors import UserError
 from clickgrad.planning import figures
-from clickgrad.planning.figures import MEASURED, Figures, Model
+from clickgrad.planning.figures import MEASURED, Figures
 from clickgrad.planning.options import Options
 from clickgrad.planning.simulation import EngineCosts, Machine, Work
+from clickgrad.policy.sizes import Model, find_model
 
 WORKER_CORES = 2  # for every process that drives browsers
 BENCH_PASSES = 4  # of `bench learn`: an adapter, no reference
@@ -34,7 +35,7 @@ class Setup:
 
 
 def set_up(options: Options, samples: bool = True, learns: bool = True) -> Setup:
-    gpu, model, shipped = figures.find_gpu(options.device), figures.find_model(options.model), figures.shipped()
+    gpu, model, shipped = figures.find_gpu(options.device), find_model(options.model), figures.shipped()
     yours = figures.read_measured(Path(options.measured)) if options.measured else {}
     measured = shipped["measured"][MEASURED] | yours
     browser, sources = measured["browser"], f"{' and '.join(yours)} measured in {options.measured}" if yours else ""
@@ -88,7 +89,7 @@ def _measured(options: Options, model: Model, engine: Figures, learn: Figures) -
 
     Reading: a line through 256 and 768 tokens. Drawing: a plane through 1 row of 256, 16 of 256 and 16 of 768.
     """
-    like = figures.find_model(figures.MEASURED_MODEL)
+    like = find_model(figures.MEASURED_MODEL)
     body, whole = model.body / like.body, (model.body + model.head) / (like.body + like.head)
     token_ms = (engine["read_ms_768"] - engine["read_ms_256"]) / 512
     context_ms = max((engine["draw_ms_16x768"] - engine["draw_ms_16x256"]) / (16 * 512), 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clickgrad.planning.memory import SPARE
+from clickgrad.backends.memory import SPARE
 from clickgrad.planning.plan import FULL, Plan
 from clickgrad.report.tables import Table
 

@@ -14,6 +14,7 @@ CONTEXTS = (5, 3, 2)  # preceding tokens of the reply that a guess from earlier 
 COPIED = 2  # tokens of the reply that must stand on the page for a guess to copy what follows there
 COPYING = 0.8  # how sure a copy is that no earlier reply speaks for
 FLOOR = 0.2  # a guess ends where it is less likely right than this, as a whole
+FLOOR_WHEN_FULL = 0.5  # while prompts wait for a place in the pass, which a wrong guess takes from them
 BEFORE = -1  # stands for what precedes a reply
 REMEMBERED = 200_000  # contexts: then the table is begun anew
 LEAST_SHARE = 0.3  # of guessed tokens that must turn out right for guessing to be worth its time
@@ -42,17 +43,17 @@ class Drafter:
         self._share = 0.7  # of guessed tokens that were right, lately
         self._passed_over = 0
 
-    def propose(self, page: Page, said: Sequence[int], most: int) -> list[int]:
-        """At most `most` tokens that probably follow what has been said so far."""
+    def propose(self, page: Page, said: Sequence[int], most: int, full: bool = False) -> list[int]:
+        """At most `most` tokens that probably follow what has been said so far; `full`: prompts wait for a place."""
         if not self._is_worth_it():
             return []
         draft: list[int] = []
         known = [BEFORE] * max(CONTEXTS) + list(said)
-        sure = 1.0
+        sure, floor = 1.0, FLOOR_WHEN_FULL if full else FLOOR
         while len(draft) < min(most, MOST):
             token, confidence = self._guess(page, known)
             sure *= confidence
-            if sure < FLOOR:
+            if sure < floor:
                 break
             draft.append(token)
             known.append(token)

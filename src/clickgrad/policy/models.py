@@ -9,8 +9,8 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import transformers
 from clickgrad.errors import UserError
 from clickgrad.integrity import DIGESTS, broken_seal
 from clickgrad.policy.attention import use_our_attention
-from clickgrad.policy.device import choose_device
+from clickgrad.policy.device import choose_device, give_back_memory
 from clickgrad.policy.packed import Packing
 from clickgrad.policy.spec import Compute, ModelSpec
 from clickgrad.types import Message
@@ -81,6 +81,7 @@ class LoadedModel:
     most_tokens: int = 0  # of a prompt and its reply, where the user wants fewer than the model can; 0 is all it can
     compute: Compute = "float32"  # the type of its products on the CPU
     packing: Packing | None = None  # of its weights, where somebody else keeps it; else whoever samples packs them
+    files: Mapping[str, Path] = field(default_factory=dict)  # of a skeleton: where each of its weights lies
 
     def __post_init__(self) -> None:
         if self.most_tokens > self.model.config.max_position_embeddings:
@@ -97,12 +98,12 @@ class LoadedModel:
 
 def load(spec: ModelSpec) -> LoadedModel:
     """On the device and in the type asked for."""
+    give_back_memory()  # of a model that was here before: its layers and their packed products refer to each other
     if spec.threads:
         torch.set_num_threads(spec.threads)
     loaded = load_model(spec.source)
     model = loaded.model.to(choose_device(spec.device), getattr(torch, spec.dtype))
-    compute = "bfloat16" if spec.dtype == "bfloat16" else spec.compute
-    return replace(loaded, model=model, most_tokens=spec.context_tokens, compute=compute)
+    return replace(loaded, model=model, most_tokens=spec.context_tokens, compute=_compute_of(spec))
 
 
 def load_model(source: str) -> LoadedModel:
@@ -123,6 +124,49 @@ def load_model(source: str) -> LoadedModel:
         raise UserError(f"model {source!r} cannot be loaded: {_first_line(error)}") from error
     model.eval()
     return LoadedModel(source, model, load_tokenizer(source))
+
+
+def load_skeleton(spec: ModelSpec) -> LoadedModel | None:
+    """The model without its weights, on torch's meta device, and the files that hold them.
+
+    None where they cannot be read one by one under the model's own names: an adapter's folder, another format.
+    """
+    where = locate(spec.source)
+    folder = where if isinstance(where, Path) else _fetched(where)
+    if not (folder / "config.json").is_file():
+        return None
+    files: dict[str, Path] = {}
+    try:
+        for file in sorted(folder.glob("*.safetensors")):
+            with safetensors.safe_open(file, "pt") as opened:
+                files |= dict.fromkeys(opened.keys(), file)
+        config = transformers.AutoConfig.from_pretrained(folder)
+        with torch.device("meta"):
+            model = transformers.AutoModelForCausalLM.from_config(config, dtype=getattr(torch, spec.dtype))
+    except UNREADABLE as error:
+        raise UserError(f"model {spec.source!r} cannot be loaded: {_first_line(error)}") from error
+    if not {name for name, _ in model.named_parameters()} <= files.keys():
+        return None
+    if (folder / "generation_config.json").is_file():
+        model.generation_config = transformers.GenerationConfig.from_pretrained(folder)
+    tokenizer = load_tokenizer(spec.source)
+    return LoadedModel(
+        spec.source, model.eval(), tokenizer, spec.context_tokens, _compute_of(spec), packing=None, files=files
+    )
+
+
+def _fetched(name: str) -> Path:
+    """A model of the hub, in the library's cache."""
+    import huggingface_hub
+
+    try:
+        return Path(huggingface_hub.snapshot_download(name, allow_patterns=["*.safetensors", "*.json", "*.model"]))
+    except (*UNREADABLE, huggingface_hub.errors.HfHubHTTPError) as error:
+        raise UserError(f"model {name!r} cannot be loaded: {_first_line(error)}") from error
+
+
+def _compute_of(spec: ModelSpec) -> Compute:
+    return "bfloat16" if spec.dtype == "bfloat16" else spec.compute
 
 
 def check_model(source: str) -> None:

@@ -49,6 +49,14 @@ class TrainedPolicy(Policy, Protocol):
         """`change` puts the new weights in place; every later completion is of `version`."""
 
 
+@runtime_checkable
+class Resting(Protocol):
+    """A policy that shares its devices with whoever learns."""
+
+    def rest(self) -> None:
+        """Nobody asks until the next `swap_weights`: what it can give back meanwhile it gives back."""
+
+
 def refuse_too_long(prompt: Prompt, sampling: Sampling, context_tokens: int) -> None:
     if len(prompt.ids) + sampling.max_new_tokens > context_tokens:
         raise TokenLimit(

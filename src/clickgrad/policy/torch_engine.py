@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from clickgrad.errors import PolicyError, boundary
-from clickgrad.policy.device import on_device_of
+from clickgrad.policy.device import give_back_threads, on_device_of
 from clickgrad.policy.drafts import Drafter, Page
 from clickgrad.policy.kv import PassAttention, PrefixStore, Rows, Segment, shared_length
 from clickgrad.policy.models import LoadedModel
@@ -37,7 +37,7 @@ from clickgrad.types import Completion, Finish, Prompt, Sampling
 logger = logging.getLogger(__name__)
 CLOSE_TIMEOUT_S = 30.0
 SWAP_TIMEOUT_S = 300.0
-PASS_TOKENS = 160  # products are at their best from about thirty rows on; more would only keep replies waiting
+PASS_TOKENS = 320  # products are at their best from about thirty rows on, all else costs less the more there are
 DRAFT_TOKENS = 64  # of a pass, so that prompts are read on
 WORTH_WAITING = 16  # tokens that a prompt which is being read will save another one
 
@@ -148,6 +148,7 @@ class TorchEngine:
         self._hearers: dict[str, Callable[[str], None]] = {}
         self._seconds = 0.0
         self._passes = self._replying = self._drawn = 0
+        give_back_threads()  # whoever loaded and packed the model computes no more
         self._thread = threading.Thread(target=self._run, name="torch-engine", daemon=True)
         self._thread.start()
 
@@ -283,8 +284,11 @@ class TorchEngine:
     def _take_arrivals(self) -> bool:
         """All that has come; waits when there is nothing else to do. False: closed."""
         while True:
+            idle = not self._live and not self._waiting
+            if idle and self._arrivals.empty():
+                give_back_threads()
             try:
-                arrival = self._arrivals.get(block=not self._live and not self._waiting)
+                arrival = self._arrivals.get(block=idle)
             except queue.Empty:
                 return True
             if arrival is None or self._closing:
@@ -361,9 +365,15 @@ class TorchEngine:
         if known + certain < request.length:
             return _Part(request, Segment(row, known, certain), request.tokens(known, certain), 0, 0)
         most = min(drafts, room - certain, request.sampling.max_new_tokens - len(request.sampled) - 1)
-        draft = self._drafter.propose(request.page, request.sampled, most) if self._drafter and most > 0 else []
+        draft: list[int] = []
+        if self._drafter and most > 0:
+            draft = self._drafter.propose(request.page, request.sampled, most, full=self._is_full())
         ids = (*request.tokens(known, certain), *draft)
         return _Part(request, Segment(row, known, len(ids)), ids, len(draft), 1 + len(draft))
+
+    def _is_full(self) -> bool:
+        """Whether there are prompts to read, which leave no room in a pass."""
+        return bool(self._waiting) or any(not request.sampled for request in self._live)
 
     def _admit_next(self) -> bool:
         """Give a row to the first request that waits for nothing which is being read just now."""

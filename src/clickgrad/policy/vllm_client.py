@@ -122,6 +122,15 @@ class VllmClient:
     async def unload_adapter(self, name: str) -> None:
         await self._send("POST", "/v1/unload_lora_adapter", {"lora_name": name})
 
+    # --- memory ---
+
+    async def sleep(self) -> None:
+        """Weights go to the host's memory, the cache is dropped: the GPU is free for others."""
+        await self._send("POST", "/sleep", query={"level": "1"}, timeout_s=PUSH_TIMEOUT_S)
+
+    async def wake_up(self) -> None:
+        await self._send("POST", "/wake_up", timeout_s=PUSH_TIMEOUT_S)
+
     # --- HTTP ---
 
     async def _top_logprob(self, model: str, temperature: float) -> float:
@@ -151,8 +160,8 @@ class VllmClient:
             raise ServerDown(f"{self.url}{path}: {type(error).__name__}: {error}".removesuffix(": ")) from error
         if response.status_code != 200:
             raise _refusal(f"{self.url}{path}", response)
-        if path.endswith("_lora_adapter"):
-            return response.text  # a sentence
+        if path.endswith(("_lora_adapter", "/sleep", "/wake_up")):
+            return response.text  # a sentence, or nothing
         try:
             return response.json()
         except ValueError:

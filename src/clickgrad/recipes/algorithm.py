@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clickgrad.algorithms.awr import Awr
 from clickgrad.algorithms.branching import Branching
 from clickgrad.algorithms.critic import Critic
-from clickgrad.algorithms.digirl import DigiRl
-from clickgrad.algorithms.filtered_bc import FilteredBc
 from clickgrad.algorithms.m_grpo import Additions, MGrpo
-from clickgrad.algorithms.phases import Phases
+from clickgrad.algorithms.phases import Phases, Setting
 from clickgrad.algorithms.pool import Labels, Past, Pool
 from clickgrad.algorithms.protocol import Algorithm
 from clickgrad.algorithms.replay import Replay
 from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.algorithms.starts import Recall, Starts
-from clickgrad.algorithms.webrl import Replaying, WebRl
-from clickgrad.config import Config, ReinforceSection
+from clickgrad.config import ALGORITHMS, Config, ReinforceSection
 from clickgrad.errors import UserError
 from clickgrad.learn.samples import Teaching
-from clickgrad.learn.spec import FitOptions
+from clickgrad.learn.spec import OF_CLIP, FitOptions
 from clickgrad.learn.turn_advantages import Rewards
 from clickgrad.types import Task, Trajectory
 
@@ -34,46 +30,21 @@ def make_algorithm(
 ) -> Algorithm:
     """`followed` are demonstrations that episodes may begin along, or that are replayed; `recall` finds successes of
     this run by name, `past` all episodes of one of its steps."""
-    match config.reinforce.algorithm:
-        case "m-grpo":
-            return _m_grpo(config, tasks, followed, recall)
-        case "filtered-bc":
-            own = config.filtered_bc
-            return FilteredBc(_phases(config, tasks, past, own.window), own.per_task)
-        case "awr":
-            awr = config.awr
-            return Awr(_phases(config, tasks, past, awr.window), awr.beta, awr.discount, awr.max_weight)
-        case "digirl":
-            digirl = config.digirl
-            return DigiRl(
-                _phases(config, tasks, past, digirl.window),
-                digirl.form,
-                digirl.discount,
-                digirl.top_share,
-                digirl.turns,
-                config.agent.max_turns,
-            )
-        case "webrl":
-            webrl = config.webrl
-            return WebRl(
-                _phases(config, tasks, past, webrl.window, webrl.reward_accuracy),
-                webrl.form,
-                webrl.mix,
-                webrl.discount,
-                (webrl.min_chance, webrl.max_chance),
-                Replaying(webrl.replay, (webrl.min_likelihood, webrl.max_likelihood), webrl.per_task, followed),
-            )
+    own = config.of_algorithm
+    if own is None:
+        return _m_grpo(config, tasks, followed, recall)
+    return own.algorithm(Setting(_phases(config, tasks, past), config.agent.max_turns, followed))
 
 
-def _phases(config: Config, tasks: Sequence[Task], past: Past, window: int, accuracy: float = 1.0) -> Phases:
+def _phases(config: Config, tasks: Sequence[Task], past: Past) -> Phases:
     options, values = config.reinforce, config.values
-    labels = Labels(Rewards(options.require_exit), config.seed, options.shuffle_rewards, accuracy)
+    labels = Labels(Rewards(options.require_exit), config.seed, options.shuffle_rewards)
     continuations = values.continuations if values.kind == "exact" else 0
     return Phases(
         TaskSequence(tasks, config.seed, options.curriculum),
         options.groups,
         options.group_size,
-        Pool(past, window, labels),
+        Pool(past, 1, labels),
         Critic(values.kind, FitOptions(values.lr, values.epochs), continuations, values.least_auc),
         options.normalizer == "token",
         options.temperature,
@@ -112,8 +83,9 @@ def _m_grpo(config: Config, tasks: Sequence[Task], followed: Sequence[Trajectory
 
 # Of m-grpo alone; 0 is off for all that have it.
 M_GRPO = (
-    *("clip", "clip_high", "kl_beta", "divisor", "average_over", "turn_discount", "credit", "first_part", "starts"),
-    *("branches", "forks", "replay", "replay_age", "ratio_bound", "importance_cap", "max_refills"),
+    *OF_CLIP,
+    *("divisor", "average_over", "turn_discount", "credit", "first_part", "starts"),
+    *("branches", "forks", "replay", "replay_age", "max_refills"),
 )
 
 
@@ -147,7 +119,7 @@ def _refuse_for_m_grpo(config: Config) -> None:
             raise UserError(f"reinforce.{name} does nothing with reinforce.algorithm='m-grpo'")
     if options.group_size < 2:
         raise UserError("reinforce.group_size=1: m-grpo compares the episodes of a group, so it takes at least 2")
-    _refuse_sections(config, ("values", "filtered_bc", "awr", "digirl", "webrl"))
+    _refuse_sections(config, ("values", *ALGORITHMS))
 
 
 def _refuse_for_baselines(config: Config) -> None:
@@ -157,7 +129,7 @@ def _refuse_for_baselines(config: Config) -> None:
             raise UserError(f"reinforce.{option} does nothing with reinforce.algorithm={name!r}")
     if options.normalizer == "constant":
         raise UserError(f"reinforce.normalizer='constant' does nothing with reinforce.algorithm={name!r}")
-    others = {"filtered_bc", "awr", "digirl", "webrl"} - {name.replace("-", "_")}
+    others = set(ALGORITHMS) - {name.replace("-", "_")}
     _refuse_sections(config, (*sorted(others), *(("values",) if name == "filtered-bc" else ())))
     if options.shuffle_rewards and options.group_size < 2:
         raise UserError("reinforce.shuffle_rewards needs several episodes of a task: raise reinforce.group_size")

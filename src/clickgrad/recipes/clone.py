@@ -10,15 +10,14 @@ from math import ceil, cos, pi
 from pathlib import Path
 
 from clickgrad.backends import open_backend
-from clickgrad.backends.agents import prompt_builder
 from clickgrad.backends.learners import clone_spec
-from clickgrad.backends.policies import settle_compute
+from clickgrad.backends.policies import prompt_builder, settle_compute
 from clickgrad.config import Config
 from clickgrad.display import progress_bar, say
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
-from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
+from clickgrad.learn.progress import Progress
 from clickgrad.learn.samples import clone_samples
 from clickgrad.policy.models import check_model
 from clickgrad.recipes.clock import Clock

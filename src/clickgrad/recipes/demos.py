@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import replace
 from pathlib import Path
 
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent
 from clickgrad.backends.local import LocalPlayers
-from clickgrad.backends.policies import metered, open_chat
+from clickgrad.backends.policies import ChatModel, metered, open_chat, prompt_builder
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
@@ -24,7 +24,6 @@ from clickgrad.errors import UserError, warn
 from clickgrad.integrity import set_aside
 from clickgrad.policy.explaining import ChatExplainer
 from clickgrad.policy.scripted import ExpertPolicy
-from clickgrad.policy.spec import ChatModel
 from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.types import Observation, Task, Trajectory
@@ -107,8 +106,8 @@ def _drawn(config: Config) -> Sequence[Task]:
 async def _record(
     config: Config, slots: Sequence[Slot], file: TrajectoryFile, expert: AbstractContextManager[ExpertPolicy]
 ) -> list[Trajectory]:
-    # What broke in an earlier sitting is tried again: an endpoint or a browser may be back.
-    stored = {trajectory.episode: trajectory for trajectory in file.mend(warn) if trajectory.usable}
+    # What broke or failed in an earlier sitting is tried again: an endpoint, a browser or a slow site may be back.
+    stored = {trajectory.episode: trajectory for trajectory in file.mend(warn) if trajectory.reward == 1.0}
     with expert as policy, progress_bar("demonstrations", len(slots), len(stored)) as ticker:
 
         def on_end(trajectory: Trajectory) -> None:

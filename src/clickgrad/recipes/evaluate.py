@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from clickgrad.backends import open_backend
-from clickgrad.backends.policies import settle_compute
+from clickgrad.backends.policies import ChatModel, PolicySpec, TorchModel, settle_compute
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import Config
 from clickgrad.display import Ticker, progress_bar
 from clickgrad.errors import UserError, warn
-from clickgrad.policy.spec import ChatModel, PolicySpec, TorchModel
 from clickgrad.report.metrics import timed
 from clickgrad.report.page import read_report
 from clickgrad.report.summary import EvalReport, success_rate, summarize

@@ -11,7 +11,7 @@ from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.algorithms.replay import step_of
 from clickgrad.config import Config
 from clickgrad.display import say
-from clickgrad.errors import UserError
+from clickgrad.errors import UserError, warn
 from clickgrad.learn.samples import refuse_foreign
 from clickgrad.recipes.demos import read_demos, record_experts
 from clickgrad.rollout.retell import retell
@@ -115,7 +115,7 @@ class Recalled:
     def __call__(self, episode: str) -> Trajectory | None:
         step = step_of(episode)
         if step not in self._known:
-            stored, _ = TrajectoryFile(step_trajectories(self.run, step)).salvage()
+            stored = TrajectoryFile(step_trajectories(self.run, step)).mend(warn)
             self._known[step] = {one.episode: one for one in stored if one.reward == 1.0 and one.given is None}
         return self._known[step].get(episode)
 
@@ -133,7 +133,7 @@ class Earlier:
 
     def __call__(self, step: int) -> list[Trajectory]:
         if step not in self._known:
-            stored, _ = TrajectoryFile(step_trajectories(self.run, step)).salvage()
+            stored = TrajectoryFile(step_trajectories(self.run, step)).mend(warn)
             refuse_foreign(stored, self.prompt_format)
             self._known[step] = stored
             for old in sorted(self._known)[:-MOST_STEPS]:

@@ -59,7 +59,7 @@ class Probe:
 
     def first(self) -> list[Trajectory]:
         """What the policy was like at the start: of every task its last try."""
-        stored = TrajectoryFile(probe_trajectories(self.run, 0)).salvage()[0]
+        stored = TrajectoryFile(probe_trajectories(self.run, 0)).mend(warn)
         return list({trajectory.task.id: trajectory for trajectory in stored}.values())
 
 

@@ -16,9 +16,10 @@ import torch
 from clickgrad.codec import to_plain
 from clickgrad.display import say
 from clickgrad.errors import InfraError, LearnError, boundary, warn
-from clickgrad.integrity import broken_seal, seal, set_aside, writing
+from clickgrad.integrity import broken_seal, seal, set_aside, write_whole, writing
 from clickgrad.learn import checkpoint
 from clickgrad.learn.learner import Learner
+from clickgrad.learn.progress import Progress
 from clickgrad.learn.step import StepFigures
 from clickgrad.report.metrics import Metrics
 from clickgrad.run_layout import CHECKPOINTS, CONFIG, MADE_BY, METRICS, MODEL, SKIPPED
@@ -63,11 +64,11 @@ class LearnerThread:
         self._show(done, total)
 
 
-def resume(run: Path, learner: Learner, need_all: bool = False) -> checkpoint.Progress:
+def resume(run: Path, learner: Learner, need_all: bool = False) -> Progress:
     """Weights, optimizer and metrics as they were at the last whole checkpoint, or as at the start."""
     checkpoint.set_aside_damaged(run / CHECKPOINTS, warn, need_all)
     saved = checkpoint.latest(run / CHECKPOINTS)
-    progress = learner.load(saved) if saved else checkpoint.Progress()
+    progress = learner.load(saved) if saved else Progress()
     Metrics(run / METRICS).rewind(progress.step, warn)
     return progress
 
@@ -93,9 +94,10 @@ class SkippedSteps:
             self._in_a_row = 0
             return
         self._in_a_row += 1
-        self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / f"step-{step:04d}.json"
-        file.write_text(json.dumps([to_plain(sample) for sample in samples]))
+        with writing(file):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps([to_plain(sample) for sample in samples]))
         what = (
             f"step {step} was skipped: loss {figures.loss}, gradient norm {figures.grad_norm}; its batch is in {file}"
         )

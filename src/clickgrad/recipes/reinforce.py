@@ -12,20 +12,18 @@ from clickgrad.algorithms.collecting import Collected, Collector
 from clickgrad.algorithms.protocol import Algorithm
 from clickgrad.algorithms.stored import Stored
 from clickgrad.backends import open_backend
-from clickgrad.backends.agents import prompt_builder
-from clickgrad.backends.engines import refuse_useless
+from clickgrad.backends.engines import refuse_unready, refuse_useless
 from clickgrad.backends.learners import reinforce_spec, update_options
 from clickgrad.backends.local import offline_players
-from clickgrad.backends.policies import settle_compute
+from clickgrad.backends.policies import prompt_builder, settle_compute
 from clickgrad.backends.protocol import Players
 from clickgrad.backends.tasks import training_tasks
 from clickgrad.config import Config, ReinforceSection
 from clickgrad.display import progress_bar, say
 from clickgrad.learn import checkpoint
-from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import Learner
+from clickgrad.learn.progress import NO_ANSWERS, Progress
 from clickgrad.learn.samples import effective_samples
-from clickgrad.learn.values import NO_ANSWERS
 from clickgrad.recipes.algorithm import make_algorithm, refuse_silent
 from clickgrad.recipes.clock import Clock
 from clickgrad.recipes.following import (
@@ -57,6 +55,7 @@ async def reinforce(config: Config, start: str, run: Path) -> Path:
     """Returns the folder of the trained model, a plain transformers folder. `start` is the model RL starts from."""
     options = config.reinforce
     refuse_useless(config)
+    refuse_unready(config, start)
     refuse_silent(config)
     refuse_unforkable(config)
     tasks, probed = training_tasks(config), tuple[Task, ...]()
@@ -144,6 +143,8 @@ async def reinforce_learner(
                 started = time.monotonic()
                 collected = await ahead.take()
                 taken = time.monotonic()
+                if not options.max_staleness:
+                    await players.rest()
                 question = algorithm.question(progress, collected.groups)
                 answers = await thread.run(learner.assess, question) if question else NO_ANSWERS
                 lesson = algorithm.lesson(progress, collected.groups, answers)

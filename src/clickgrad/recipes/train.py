@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clickgrad.backends.engines import refuse_useless
+from clickgrad.backends.engines import refuse_unready, refuse_useless
+from clickgrad.backends.policies import TorchModel
 from clickgrad.backends.tasks import chosen_tasks, training_tasks
 from clickgrad.config import Config
 from clickgrad.display import say
-from clickgrad.policy.spec import TorchModel
 from clickgrad.recipes.clone import clone
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.reinforce import reinforce
@@ -20,6 +20,7 @@ from clickgrad.run_layout import CLONE, REINFORCE
 async def train(config: Config, run: Path) -> RunReport:
     """Each part keeps its own folder and is passed over when its result is there: run it again after any kill."""
     refuse_useless(config)
+    refuse_unready(config, config.model.path)
     chosen_tasks(config, "demo")  # what cannot be trained on is said now, not by a later part
     training_tasks(config, tell=lambda _: None)
     with open_run(run, config, "train"):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clickgrad.codec import CodecError, from_plain, to_plain
+from clickgrad.integrity import write_whole
 from clickgrad.report.stats import Rate
 
 CUTS = "cuts.json"
@@ -33,9 +34,7 @@ class Cut:
 
 def write_cuts(folder: Path, cuts: Sequence[Cut]) -> None:
     """All at once: a kill leaves the file as it was."""
-    partial = folder / f"{CUTS}.partial"
-    partial.write_text(json.dumps([to_plain(cut) for cut in cuts], indent=0) + "\n")
-    partial.replace(folder / CUTS)
+    write_whole(folder / CUTS, json.dumps([to_plain(cut) for cut in cuts], indent=0) + "\n")
 
 
 def read_cuts(folder: Path, skipped: list[str]) -> list[Cut]:

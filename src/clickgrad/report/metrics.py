@@ -1,21 +1,26 @@
-"""metrics.jsonl: one JSON object a step, appended as steps end. times.jsonl: what took how long, appended likewise."""
+"""metrics.jsonl: one JSON object a step, appended as steps end. times.jsonl: what took how long, appended likewise.
+
+Every line ends with a checksum of what is before it. Older lines have none, and are read as they are.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from clickgrad.errors import UserError
-from clickgrad.integrity import keep_copy, writing
+from clickgrad.integrity import keep_copy, write_whole, writing
 from clickgrad.report.rows import StepRow, finite, read_step
 from clickgrad.run_layout import TIMES
 
 T = TypeVar("T")
+CHECKSUM = "crc32"
 
 
 class Mirror(Protocol):
@@ -36,7 +41,7 @@ class Metrics:
         return self._look()[0]
 
     def append(self, figures: Mapping[str, Any]) -> None:
-        row = json.dumps({name: _short(value) for name, value in figures.items()}) + "\n"
+        row = _line({name: _short(value) for name, value in figures.items()})
         with writing(self._path), open(self._path, "ab+") as file:
             if file.tell() and os.pread(file.fileno(), 1, file.tell() - 1) != b"\n":
                 row = "\n" + row  # the last line was torn by a kill or a full disk: this one is not to be lost with it
@@ -57,11 +62,9 @@ class Metrics:
         steps = [row for row in rows if finite(row.get("step")) is not None]
         damaged += len(rows) - len(steps)
         kept = [row for row in steps if row["step"] <= step]
-        partial = self._path.with_suffix(".partial")
         with writing(self._path):
             aside = f"; kept as {keep_copy(self._path).name}" if damaged else ""
-            partial.write_text("".join(json.dumps(line) + "\n" for line in kept))
-            partial.replace(self._path)
+        write_whole(self._path, "".join(map(_line, kept)))
         lost = step - len({row["step"] for row in kept})
         if damaged or lost > 0:
             tell(f"{self._path} is damaged: the figures of {max(lost, 0)} steps are lost{aside}")
@@ -115,12 +118,26 @@ def read_rows(path: Path, read: Callable[[Mapping[str, Any]], T | None]) -> tupl
     return rows, skipped
 
 
+def _line(row: Mapping[str, Any]) -> str:
+    """`{"step": 1, "crc32": "2b3a1f0c"}`: the checksum of the object as it is without it."""
+    text = json.dumps(row)
+    return f'{text[:-1]}, "{CHECKSUM}": "{_checksum(text)}"}}\n'
+
+
 def _read_object(line: str) -> dict[str, Any] | None:
+    """None for what is no object, or is not what was written."""
+    text, has_checksum, rest = line.rpartition(f', "{CHECKSUM}": ')
+    if has_checksum and rest != f'"{_checksum(text + "}")}"}}':
+        return None
     try:
-        row = json.loads(line)
+        row = json.loads(text + "}" if has_checksum else line)
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
+
+
+def _checksum(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 @contextmanager

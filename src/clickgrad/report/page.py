@@ -18,6 +18,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from clickgrad.integrity import write_whole
 from clickgrad.report.chart import interval_chart, line_chart, share_chart
 from clickgrad.report.compare import compare
 from clickgrad.report.episodes import Episode, final_tries
@@ -86,11 +87,11 @@ class RunReport:
     gain: Pairs | None = None  # of the last evaluation over the one before it
 
     def save(self, run: Path) -> None:
-        (run / REPORT_JSON).write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
+        write_whole(run / REPORT_JSON, json.dumps(self.plain(), indent=2, default=str) + "\n")
         self.save_page(run)
 
     def save_page(self, run: Path) -> None:
-        (run / REPORT_PAGE).write_text(self.html(run.name), "utf-8", errors="replace")
+        write_whole(run / REPORT_PAGE, self.html(run.name))
 
     def plain(self) -> dict[str, Any]:
         return {

@@ -244,7 +244,13 @@ def metrics_of(rows: Sequence[StepRow]) -> list[Metric]:
     kinds = dict.fromkeys(type(row) for row in rows)
     named = [Metric(one.name, **one.metadata) for kind in kinds for one in fields(kind) if one.metadata]
     more = dict.fromkeys(name for row in rows for name in row.more)
-    return [*named, *(Metric(name, name.replace("_", " ").capitalize()) for name in more)]
+    return [*named, *(Metric(name, _title(name)) for name in more)]
+
+
+def _title(name: str) -> str:
+    if name.startswith(LEFT):
+        return f"Turns left to do, {name.removeprefix(LEFT)}"
+    return name.replace("_", " ").capitalize()
 
 
 def _make(kind: type[T], step: int, figures: Mapping[str, float | None]) -> T:

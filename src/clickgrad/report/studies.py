@@ -5,12 +5,9 @@ A study that is under way has a report too: what is not there yet is a dash.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -21,82 +18,19 @@ from clickgrad.report.compare import compare
 from clickgrad.report.cuts import HOW, Cut, rate_at, read_cuts
 from clickgrad.report.episodes import Episode
 from clickgrad.report.forks import CLONING, forks_table, read_arms
-from clickgrad.report.page import environment, read_evaluation, versions
+from clickgrad.report.page import read_evaluation
 from clickgrad.report.runs import RunFolder
 from clickgrad.report.stats import Pairs, Rate
+from clickgrad.report.study_report import Plain, StudyReport
 from clickgrad.report.summary import EvalReport, plain_rate, success_rate, summarize_episodes
 from clickgrad.report.tables import Table
-from clickgrad.run_layout import REPORT_JSON, REPORT_PAGE
 
-Plain = dict[str, Any]
 INTERVALS = "Success in % with its 95 % interval (Wilson)."
 POOLED = (
     "p is McNemar's, exact and two-sided, pooled over the seeds; pairs count as independent. Steps, mixed groups and "
     "sampled tokens are of all seeds together."
 )
 PAIRED = "Changes are in points, paired on the same tasks and seeds (Newcombe)."
-
-
-@dataclass(frozen=True, slots=True)
-class StudyReport:
-    study: str
-    title: str
-    tables: tuple[tuple[str, Table], ...]
-    figures: Plain
-    notes: tuple[str, ...]
-    options: Mapping[str, Any]
-    charts: tuple[tuple[Markup, tuple[str, ...]], ...] = ()  # each with the names of its curves
-    skipped: tuple[str, ...] = ()
-
-    @property
-    def unmeasured(self) -> int:
-        """Evaluations of which no episode could be judged."""
-        return _unmeasured(self.figures)
-
-    def save(self, run: Path) -> None:
-        """report.json, report.md and report.html."""
-        (run / REPORT_JSON).write_text(json.dumps(self.plain(), indent=2, default=str) + "\n")
-        (run / "report.md").write_text(self.markdown())
-        (run / REPORT_PAGE).write_text(self.html(run.name))
-
-    def plain(self) -> Plain:
-        return {
-            "study": self.study,
-            **self.figures,
-            "notes": list(self.notes),
-            "options": self.options,
-            "versions": versions(),
-            "skipped": list(self.skipped),
-        }
-
-    def markdown(self) -> str:
-        parts = [f"# {self.title}", *(f"## {name}\n\n{table.markdown()}" for name, table in self.tables), *self._said()]
-        return "\n\n".join(parts) + "\n"
-
-    def text(self) -> str:
-        """For the terminal."""
-        parts = [self.title, *(f"{name}\n{table.text()}" for name, table in self.tables), *self._said()]
-        return "\n\n".join(parts)
-
-    def html(self, name: str) -> str:
-        return (
-            environment()
-            .get_template("study.html")
-            .render(study=self, name=name, options=json.dumps(self.options, indent=2, default=str))
-        )
-
-    def _said(self) -> list[str]:
-        return [*self.notes, *(f"not read: {what}" for what in self.skipped)]
-
-
-def _unmeasured(figures: Any) -> int:
-    if isinstance(figures, list):
-        return sum(map(_unmeasured, figures))
-    if not isinstance(figures, dict):
-        return 0
-    success = figures.get("success")
-    own = isinstance(success, dict) and success.get("n") == 0
-    return own + sum(map(_unmeasured, figures.values()))
 
 
 def read_study(run: Path) -> StudyReport | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from clickgrad.integrity import write_whole
 from clickgrad.report.episodes import Episode
 from clickgrad.report.stats import Rate, macro_average, mean, pass_all, pass_at
 from clickgrad.report.tables import Table
@@ -86,8 +87,8 @@ class EvalReport:
 
     def save(self, path: Path) -> None:
         """As JSON at `path`, and as Markdown beside it."""
-        path.write_text(json.dumps(self.plain(), indent=2) + "\n")
-        path.with_suffix(".md").write_text(self.markdown())
+        write_whole(path, json.dumps(self.plain(), indent=2) + "\n")
+        write_whole(path.with_suffix(".md"), self.markdown())
 
     def markdown(self) -> str:
         parts = [f"# {self.policy}", f"Success {self.success}. {self._each()}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from clickgrad.rollout.reading import with_notice_of
 from clickgrad.rollout.venue import Venue
 from clickgrad.types import Exit, Observation, Task, Turn, Unparsable, Wait
 
+SOUND_S = 2.0  # that a sound page is seen within: on a machine slower than that any page may hang
 NOT_AGAIN = "cannot be performed again"
 
 
@@ -62,7 +64,8 @@ async def breaks_again(task: Task, turns: Sequence[Turn], venue: Venue) -> bool:
             for turn in earlier:
                 await visit.session.observe()
                 await act(turn, visit.session)
-            await visit.session.observe()
+            async with asyncio.timeout(SOUND_S):
+                await visit.session.observe()
             try:
                 await act(last, visit.session)
                 await visit.session.observe()
@@ -71,7 +74,7 @@ async def breaks_again(task: Task, turns: Sequence[Turn], venue: Venue) -> bool:
                 await visit.session.page_text()
             except PageError:
                 broken = True
-    except InfraError:
+    except (InfraError, TimeoutError):
         pass  # ours, or a page that breaks before: it proves nothing. Failing to clean up takes nothing back
     return broken
 

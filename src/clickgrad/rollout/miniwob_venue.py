@@ -34,7 +34,7 @@ class MiniwobVenue:
                 await _await_start(game, task)
                 yield Visit(session, evidence, replace(task, intent=game.utterance), lambda: game.reward is not None)
             finally:
-                await session.close()
+                self._browser.close_aside(session)  # requests of a game that is forgotten are refused
         finally:
             self._pages.forget(game)
 

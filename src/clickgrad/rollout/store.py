@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import zstandard
 
 from clickgrad.codec import CodecError, from_plain, to_plain
-from clickgrad.errors import UserError
+from clickgrad.errors import InfraError, UserError
 from clickgrad.integrity import keep_copy, writing
 from clickgrad.types import End, Outcome, Trajectory, Verdict
 
@@ -158,9 +158,7 @@ class TrajectoryFile:
         text = json.dumps({"format": FORMAT, "trajectory": to_plain(trajectory)}, ensure_ascii=False)
         record = _LONE_SURROGATE.sub("\ufffd", text).encode() + b"\n"  # half a character has no UTF-8
         if len(record) > MOST_BYTES:
-            raise UserError(
-                f"{self.path}: {trajectory.episode} takes {len(record)} bytes, and {MOST_BYTES} is the most"
-            )
+            raise InfraError(f"{trajectory.episode} takes {len(record)} bytes, and {MOST_BYTES} is the most")
         return zstandard.ZstdCompressor(level=6, write_checksum=True).compress(record)
 
 

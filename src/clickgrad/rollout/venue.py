@@ -52,7 +52,7 @@ class ArenaVenue:
             try:
                 yield Visit(session, evidence, peek=lambda: evidence(None), world=world.state)
             finally:
-                await session.close()
+                self._browser.close_aside(session)  # requests to a closed world are refused
         finally:
             world.close()
 

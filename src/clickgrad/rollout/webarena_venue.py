@@ -86,7 +86,7 @@ class WebArenaVenue:
                 async with asyncio.timeout(self._look_s):
                     page = await session.page.context.new_page()
             try:
-                yield Look(Tab(page, session.is_alive), self._look_s)
+                yield Look(session.tab_of(page), self._look_s)
             finally:
                 with boundary(BrowserError, "closing a page that was looked at"):
                     async with asyncio.timeout(self._look_s):

@@ -10,16 +10,16 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
+from clickgrad.backends.policies import TorchModel
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.policy.spec import TorchModel
 from clickgrad.recipes.algorithm import refuse_silent
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.train import made
 from clickgrad.report.baselines import OFFLINE
 from clickgrad.report.forks import CLONING
-from clickgrad.report.studies import StudyReport
+from clickgrad.report.study_report import StudyReport
 from clickgrad.run_folder import open_run
 from clickgrad.studies.arms import (
     ENDLESS,

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from clickgrad.backends.policies import PolicySpec
 from clickgrad.config import Config
 from clickgrad.errors import UserError
-from clickgrad.policy.spec import PolicySpec
-from clickgrad.report.studies import StudyReport, read_study
+from clickgrad.report.studies import read_study
+from clickgrad.report.study_report import StudyReport
 
 MOST_POLICIES = 99
 

@@ -13,7 +13,7 @@ from clickgrad.config import Config
 from clickgrad.recipes.algorithm import refuse_silent
 from clickgrad.recipes.following import refuse_unforkable
 from clickgrad.report.forks import CLONING
-from clickgrad.report.studies import StudyReport
+from clickgrad.report.study_report import StudyReport
 from clickgrad.run_folder import open_run
 from clickgrad.studies.arms import (
     ENDLESS,

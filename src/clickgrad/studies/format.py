@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clickgrad.backends.agents import as_trained
+from clickgrad.backends.policies import PolicySpec
 from clickgrad.config import Config
-from clickgrad.policy.spec import PolicySpec
 from clickgrad.recipes.evaluate import evaluate
-from clickgrad.report.studies import StudyReport
+from clickgrad.report.study_report import StudyReport
 from clickgrad.run_folder import open_run
 from clickgrad.studies.folders import close_study, policy_folders, refuse_own_format, settled, with_thinking
 

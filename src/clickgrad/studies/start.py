@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clickgrad.backends.policies import TorchModel
 from clickgrad.config import Config
-from clickgrad.policy.spec import TorchModel
 from clickgrad.recipes.clone import clone
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.recipes.reinforce import reinforce
 from clickgrad.recipes.train import made
 from clickgrad.report.page import read_report
-from clickgrad.report.studies import StudyReport
+from clickgrad.report.study_report import StudyReport
 from clickgrad.run_folder import open_run
 from clickgrad.studies.folders import close_study, refuse_own_format, with_thinking
 

@@ -16,17 +16,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clickgrad.backends.agents import as_trained
+from clickgrad.backends.policies import PolicySpec
 from clickgrad.backends.venues import open_judge, open_venue
 from clickgrad.config import Config
 from clickgrad.display import progress_bar
 from clickgrad.errors import InfraError, UserError
-from clickgrad.policy.spec import PolicySpec
 from clickgrad.recipes.demos import SESSIONS
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.report.cuts import CUTS, KEPT, LOST, REPLAY, RULE, Cut, write_cuts
 from clickgrad.report.episodes import Episode, final_tries
 from clickgrad.report.metrics import timed
-from clickgrad.report.studies import StudyReport
+from clickgrad.report.study_report import StudyReport
 from clickgrad.rollout.again import Diverged, play_again
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.rollout.venue import Venue

@@ -13,7 +13,6 @@ Scripts find elements by role and name and read answers off the page. From the t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
@@ -54,23 +53,22 @@ def find(page: Observation, role: str, name: str, nth: int = 0) -> Element:
 
 
 def texts(page: Observation) -> tuple[str, ...]:
-    """The page's lines without ids and, in the `html` rendering, without tags."""
-    return tuple(_plain(line) for line in page.lines)
+    """What the page's lines say, in its own words: texts, and the names of elements."""
+    return page.texts
 
 
 def line_of(page: Observation, element: Element) -> int:
-    for number, line in enumerate(page.lines):
-        if f"[{element.id}]" in line or f' id="{element.id}"' in line:
-            return number
-    raise ExpertLost(f"no line for {element.name!r} on {page.url}")
+    if element.line is None:
+        raise ExpertLost(f"no line for {element.name!r} on {page.url}")
+    return element.line
 
 
 def line_after(page: Observation, element: Element) -> str:
     """The text that follows an element, such as the price under a product's link."""
     number = line_of(page, element) + 1
-    if number == len(page.lines):
+    if number >= len(page.texts):
         raise ExpertLost(f"no text after {element.name!r} on {page.url}")
-    return _plain(page.lines[number])
+    return page.texts[number]
 
 
 def labelled(page: Observation, label: str) -> str:
@@ -79,11 +77,6 @@ def labelled(page: Observation, label: str) -> str:
         if line.startswith(f"{label}: "):
             return line.removeprefix(f"{label}: ")
     raise ExpertLost(f"no line {label!r} on {page.url}")
-
-
-def _plain(line: str) -> str:
-    line = re.sub(r" \[\d+\]", "", line)
-    return re.sub(r"^<(\w+)[^>]*> (.*) </\1>$", r"\2", line)
 
 
 # --- moves ----------------------------------------------------------------------------------------------------------

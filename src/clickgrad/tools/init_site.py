@@ -16,8 +16,8 @@ name = "{name}"
 # reset_url = "/reset"                  # asked by POST
 # reset_command = "./reset.sh {{data}}"
 {shared}
-# clock = "2026-01-01T09:00:00Z"        # what pages take for the time of day; theirs stands still between actions
-# settle_s = 0.5                        # an action is over when nothing has changed for so long (0.05 if left out)
+# clock = "2026-01-01T09:00:00Z"        # what pages take for the time of day when an episode begins
+# settle_s = 0.5                        # for sites that are read too early: nothing may have changed for so long
 # allow = ["fonts.example.org"]         # more hosts that pages may reach
 """
 TASKS = '''\

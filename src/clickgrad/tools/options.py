@@ -1,4 +1,4 @@
-"""Every option with its default, its meaning and what the presets say: read off `config.py` itself.
+"""Every option with its default, its meaning and what the presets say: read off the sections themselves.
 
 The meaning of an option is the remark beside it in the source, so that there is one text to keep true.
 """
@@ -18,8 +18,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from clickgrad.config import READ_BY, Config, presets
-from clickgrad.errors import UserError, did_you_mean
+from clickgrad.config import READ_BY, Config, near_option, presets
+from clickgrad.errors import UserError
 
 _FIELD = re.compile(r"^    (\w+)\s*:\s.*?(?:  # (.*))?$")
 _ABOVE = re.compile(r"^    # (.*)$")
@@ -48,7 +48,7 @@ def list_options(section: str | None = None) -> list[Option]:
     if not found:
         known = [*Config.model_fields, *(one.name for one in options)]
         sections = ", ".join(name for name in Config.model_fields if name != "seed")
-        raise UserError(f"no section or option {section!r}{did_you_mean(section, known)}; the sections are {sections}")
+        raise UserError(f"no section or option {section!r}{near_option(section, known)}; the sections are {sections}")
     return found
 
 
@@ -92,11 +92,18 @@ def _kind(annotation: Any) -> str:
 def _remarks(model: type[BaseModel]) -> dict[str, str]:
     """Beside a field, or in the lines above it."""
     found, above = dict[str, str](), list[str]()
-    for line in inspect.getsource(model).splitlines():
+    for line in _source(model):
         if match := _FIELD.match(line):
             found[match[1]] = match[2] or " ".join(above)
         above = [*above, remark[1]] if (remark := _ABOVE.match(line)) else []
     return found
+
+
+def _source(model: type[BaseModel]) -> Iterator[str]:
+    """Of the section and of what it takes options from."""
+    for kind in reversed(model.__mro__):
+        if kind.__module__.startswith("clickgrad."):
+            yield from inspect.getsource(kind).splitlines()
 
 
 @cache

@@ -8,9 +8,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from clickgrad.backends.agents import make_agent, prompt_builder
+from clickgrad.backends.agents import make_agent
 from clickgrad.backends.local import LocalPlayers
-from clickgrad.backends.policies import open_scripted
+from clickgrad.backends.policies import Scripted, open_scripted, prompt_builder
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.backends.venues import open_venue
 from clickgrad.config import Config
@@ -18,7 +18,6 @@ from clickgrad.display import progress_bar
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import RecordedPolicy
-from clickgrad.policy.spec import Scripted
 from clickgrad.recipes.demos import read_demos
 from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 from clickgrad.tasks.answers import same

@@ -12,6 +12,7 @@ from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.codec import from_plain, to_plain
 from clickgrad.config import Config, TasksSection
 from clickgrad.errors import UserError
+from clickgrad.integrity import write_whole
 from clickgrad.report.index import SUFFIX, TrajectoryIndex
 from clickgrad.report.runs import RunFolder, find_runs
 from clickgrad.report.stats import Rate
@@ -177,5 +178,5 @@ def _write(path: Path, seconds: list[Second]) -> list[Path]:
     last = path.with_name(f"{stem}.rejudged-{number - 1}.json")
     if last.exists() and last.read_text() == text:
         return []
-    file.write_text(text)
+    write_whole(file, text)
     return [file]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from clickgrad.agent.prompt import surroundings
 from clickgrad.backends.agents import make_agent
-from clickgrad.backends.policies import open_policy
+from clickgrad.backends.policies import PolicySpec, open_policy
 from clickgrad.backends.venues import browser_opener
 from clickgrad.browser.chromium import require_chromium
 from clickgrad.browser.tab import Pace
@@ -16,7 +16,6 @@ from clickgrad.config import Config
 from clickgrad.display import say
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy
-from clickgrad.policy.spec import PolicySpec
 from clickgrad.rollout.episode import run_episode
 from clickgrad.rollout.own_site_venue import reachable
 from clickgrad.rollout.plain_venue import PlainVenue
@@ -39,7 +38,7 @@ async def run_goal(
     with open_policy(spec, config) as (policy, builder):
         agent = make_agent(config, _Aloud(policy), builder, temperature=0.0, run=out.parent)
         opens = browser_opener(config, require_chromium())
-        async with opens(Pace(config.rollout.settle_s, config.rollout.real_time))(hosts) as browser:
+        async with opens(Pace(config.rollout.settle_s))(hosts) as browser:
             trajectory = await run_episode(episode, task, config.seed, agent, PlainVenue(browser))
     file.append(trajectory)
     return trajectory

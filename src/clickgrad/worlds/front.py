@@ -12,13 +12,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from clickgrad.worlds.people import people
 from clickgrad.worlds.site import Site
 
-ABOUT = {
-    "forum": "Forums, posts, comments, votes and messages.",
-    "code": "Projects, files, issues and merge requests.",
-    "shop": "A shop: products, reviews, a cart, orders.",
-    "admin": "The same shop's back office.",
-    "map": "Places, what is near them, and how to get there.",
-}
 _PAGE = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,7 +41,7 @@ def front_page(sites: Sequence[Site], seed: int) -> ASGIApp:
         at = f":{port}" if port else ""
         links = "".join(
             f'<li><a href="http://{site.host}{at}/"><b>{site.name.capitalize()}</b>'
-            f"<span>{escape(ABOUT[site.name])}</span></a></li>"
+            f"<span>{escape(site.about)}</span></a></li>"
             for site in sites
         )
         page = _PAGE.format(links=links, email=user.email, password=user.password)

@@ -6,6 +6,7 @@ and, when it is over, the reward it gave. Which game a page belongs to is told b
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from dataclasses import dataclass, field
@@ -48,9 +49,10 @@ class Miniwob:
     def __init__(self) -> None:
         folder = html_folder()
         self._games: dict[str, Game] = {}
-        self._core = (folder / "core" / "core.js").read_text("utf-8") + _load_script()
+        self._pages = {name: folder / "miniwob" / f"{name}.html" for name in page_names()}
+        self._whole: dict[str, str] = {}  # pages with their scripts, by name
         routes = [
-            Route("/core/core.js", self._serve_core),
+            Route("/miniwob/{name}.html", self._serve_page),
             Route("/told", self._hear, methods=["POST"]),
             Mount("/", StaticFiles(directory=folder)),
         ]
@@ -77,8 +79,13 @@ class Miniwob:
     def forget(self, game: Game) -> None:
         self._games.pop(game.token, None)
 
-    def _serve_core(self, request: Request) -> Response:
-        return Response(self._core, media_type="text/javascript")
+    async def _serve_page(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in self._pages:
+            return Response(status_code=404)
+        if name not in self._whole:
+            self._whole[name] = _with_scripts(self._pages[name])
+        return Response(self._whole[name], media_type="text/html")
 
     async def _hear(self, request: Request) -> Response:
         fact = await request.json()
@@ -107,6 +114,23 @@ def page_names() -> tuple[str, ...]:
 
 def page_url(name: str, seed: int) -> str:
     return f"http://{HOST}/miniwob/{name}.html?seed={seed}"
+
+
+def _with_scripts(page: Path) -> str:
+    """The page in one piece: every session would have to ask for its scripts anew."""
+
+    def script(tag: re.Match[str]) -> str:
+        file = (page.parent / tag["path"]).resolve()
+        text = file.read_text("utf-8") + (_load_script() if file.name == "core.js" else "")
+        if "<!--" in text:  # which means something else between HTML's tags
+            return tag[0]
+        return "<script>" + text.replace("</script", "<\\/script") + "</script>"
+
+    def style(tag: re.Match[str]) -> str:
+        return f"<style>{(page.parent / tag['path']).read_text('utf-8')}</style>"
+
+    text = re.sub(r'<script src="(?P<path>[^":?]+\.js)"></script>', script, page.read_text("utf-8"))
+    return re.sub(r'<link rel="stylesheet" type="text/css" href="(?P<path>[^"]+/core\.css)">', style, text)
 
 
 def _load_script() -> str:

@@ -7,7 +7,7 @@ import socket
 import threading
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clickgrad.errors import UserError, WorldError
 
@@ -35,7 +35,7 @@ class ThreadedServer:
         self._socket = _bind(port)
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         config = uvicorn.Config(
-            app,
+            _as_proxy(app),
             log_config=None,
             log_level="critical",
             access_log=False,
@@ -63,6 +63,20 @@ class ThreadedServer:
 
     def _run(self) -> None:
         asyncio.run(self._server.serve(sockets=[self._socket]))
+
+
+def _as_proxy(app: ASGIApp) -> ASGIApp:
+    """Also takes requests as a proxy gets them, `GET http://shop.localhost/cart`. A browser that has this server for
+    its proxy needs no names resolved, and reaches nothing else (interop/browsergym_tasks.py)."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith("http://"):
+            path = "/" + scope["path"].removeprefix("http://").partition("/")[2]
+            raw = b"/" + scope["raw_path"].removeprefix(b"http://").partition(b"/")[2]
+            scope = {**scope, "path": path, "raw_path": raw}
+        await app(scope, receive, send)
+
+    return serve
 
 
 def _bind(port: int) -> socket.socket:

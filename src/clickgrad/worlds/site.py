@@ -26,6 +26,7 @@ class Site:
     app: ASGIApp
     build: Callable[[sqlite3.Connection, int], None]  # create the tables and fill them from a seed
     user_id: Callable[[sqlite3.Connection, str], int | None]  # of the user with this login name
+    about: str  # for people who come to the front page
 
     @property
     def host(self) -> str:

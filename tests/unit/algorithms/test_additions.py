@@ -15,7 +15,7 @@ from clickgrad.algorithms.collecting import Collected, Collector
 from clickgrad.algorithms.replay import Replay
 from clickgrad.algorithms.starts import FIRST_LEFT, UNPLAYABLE, Starts, moved
 from clickgrad.config import Config, ReinforceSection
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 from clickgrad.recipes.algorithm import make_algorithm
 from clickgrad.rollout.scheduler import Bounds
 from clickgrad.rollout.store import TrajectoryFile

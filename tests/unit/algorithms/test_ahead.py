@@ -12,7 +12,7 @@ from clickgrad.algorithms.ahead import Ahead
 from clickgrad.algorithms.collecting import Collected
 from clickgrad.algorithms.protocol import Group, GroupPlan
 from clickgrad.errors import InfraError, LearnError, PolicyError
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 
 pytestmark = pytest.mark.anyio
 

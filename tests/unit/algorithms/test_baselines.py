@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import cosh, e, exp
@@ -11,13 +12,13 @@ from tiny import make_task, make_trajectory, make_turn
 
 from clickgrad.algorithms import awr, digirl, webrl
 from clickgrad.algorithms.critic import Critic, Table, auc, brier
-from clickgrad.algorithms.phases import NO_SUCCESS, NOT_TRUSTED
+from clickgrad.algorithms.phases import NO_GAIN, NO_SUCCESS, NOT_TRUSTED
 from clickgrad.algorithms.pool import Labelled, Labels, Pool, newest_of_each
 from clickgrad.algorithms.protocol import Algorithm, Group, GroupPlan, Lesson
 from clickgrad.config import Config, load_config
 from clickgrad.errors import UserError
-from clickgrad.learn.checkpoint import Progress
-from clickgrad.learn.values import NO_ANSWERS, Answers
+from clickgrad.learn.progress import NO_ANSWERS, Answers, Progress
+from clickgrad.learn.samples import clone_samples
 from clickgrad.recipes.algorithm import make_algorithm, refuse_silent
 from clickgrad.types import Given, Task, Trajectory
 
@@ -57,6 +58,15 @@ def taught(algorithm: Algorithm, groups: Sequence[Group], step: int = 1) -> Less
     before = Progress(step=step - 1)
     question = algorithm.question(before, groups)
     return algorithm.lesson(before, groups, Answers(scored=question.scored) if question else NO_ANSWERS)
+
+
+def told(algorithm: Algorithm, groups: Sequence[Group], *values: float) -> Lesson:
+    """The same in the first step, with what the head expects of the turns: by episode, then by turn."""
+    question = algorithm.question(Progress(), groups)
+    assert question
+    (lot,) = question.lots
+    assert len(lot.prompts) == len(lot.outcomes) == len(values)
+    return algorithm.lesson(Progress(), groups, Answers((0.5,) * len(values), (values,), question.scored))
 
 
 def labelled(outcome: float, turns: int = 2) -> Labelled:
@@ -111,11 +121,31 @@ def test_filtered_bc_clones_all_turns_of_successes_alike_and_of_nothing_else() -
     assert lesson.figures["pool_turns"] == 2
 
 
+@pytest.mark.parametrize(
+    ("settings", "rewards"),
+    [(("algorithm=filtered-bc",), (1.0, 1.0)), (("algorithm=awr", "awr.beta=1e9", *TABLE), (1.0, 0.0))],
+    ids=["filtered-bc on successes", "awr with an endless beta on all"],
+)
+def test_what_has_nothing_to_choose_by_is_cloning(settings: tuple[str, ...], rewards: tuple[float, ...]) -> None:
+    """The samples are those of cloning; that an update by such is a step of cloning is in test_weighted_loss.py."""
+    groups = [group(0, *rewards), group(1, *rewards)]
+    cloning = Counter(sample for some in groups for one in some for sample in clone_samples(one))
+    found = taught(make(*settings), groups).samples
+    assert len(found) == 8
+    assert Counter(replace(sample, weight=round(sample.weight, 6)) for sample in found) == cloning
+
+
 @pytest.mark.parametrize("name", ["filtered-bc", "digirl"])
 def test_without_a_success_there_is_no_update_and_it_is_said(name: str) -> None:
     algorithm = make(f"algorithm={name}", *([] if name == "filtered-bc" else TABLE))
     lesson = taught(algorithm, [group(0, 0.0, 0.0), group(1, 0.0, None)])
     assert (lesson.samples, lesson.said) == ((), NO_SUCCESS)
+
+
+def test_successes_without_a_turn_above_the_bound_make_no_update_and_it_is_said() -> None:
+    """With a limit of one turn the bound of the paper's form is 1, and no advantage is above 1."""
+    lesson = told(make("algorithm=digirl", "agent.max_turns=1"), [group(0, 1.0, 1.0)], *(0.5,) * 4)
+    assert (lesson.samples, lesson.said) == ((), NO_GAIN)
 
 
 def test_tokens_may_count_instead_of_turns() -> None:
@@ -130,11 +160,21 @@ def test_tokens_may_count_instead_of_turns() -> None:
 def test_awrs_advantages_and_weights() -> None:
     assert awr.discounted_advantages(labelled(1.0), (0.5, 0.8), 0.9) == pytest.approx([0.4, 0.2])
     assert awr.discounted_advantages(labelled(0.0), (0.5, 0.8), 0.9) == pytest.approx([-0.5, -0.8])
-    # 3 and 1 are 1 and -1 when standardised; e and 1/e have the mean cosh 1.
-    assert awr.exponential_weights([3.0, 1.0], 1.0, 20.0) == pytest.approx([e / cosh(1), 1 / e / cosh(1)])
+    # 5 and 1 are 1 and -1 when standardised; e and 1/e have the mean cosh 1.
+    assert awr.exponential_weights([5.0, 1.0], 1.0, 20.0) == pytest.approx([e / cosh(1), 1 / e / cosh(1)])
     # 1 / 0.25 is 4: the weight e^4 = 54.6 is cut at 20, beside e^-4.
     assert awr.exponential_weights([3.0, 1.0], 0.25, 20.0)[0] == pytest.approx(40 / (20 + exp(-4)))
     assert awr.exponential_weights([2.0, 2.0], 1.0, 20.0) == [1.0, 1.0]
+
+
+def test_awr_weighs_every_turn_by_its_own_value() -> None:
+    """Discount 0.9: 0.9 - 0.4 and 1 - 0.6 of the success, 0 - 0.3 and 0 - 0.7 of the failure."""
+    played = group(0, 1.0, 0.0)
+    lesson = told(make("algorithm=awr"), [played], 0.4, 0.6, 0.3, 0.7)
+    expected = awr.exponential_weights([0.5, 0.4, -0.3, -0.7], 0.5, 20.0)
+    prompts = [turn.prompt_ids for one in played for turn in one.turns]
+    found = {sample.ids[: -sample.reply_len]: sample.weight for sample in lesson.samples}
+    assert found == pytest.approx(dict(zip(prompts, expected, strict=True)))
 
 
 def test_awr_with_an_endless_beta_clones_everything() -> None:
@@ -165,6 +205,20 @@ def test_digirl_without_values_keeps_what_is_near_enough_to_the_success() -> Non
     assert [one > 0 for one in found] == [False, True, True, True, True, True]
 
 
+@pytest.mark.parametrize(("form", "max_turns", "kept"), [("paper", 10, {3, 5}), ("paper", 5, {5}), ("code", 10, {5})])
+def test_digirl_draws_from_turns_of_successes_above_the_bound(form: str, max_turns: int, kept: set[int]) -> None:
+    """Values 0.9 and 0.2. Paper, the first turn: 0.5 + 0.5 * (0.2 - 0.9) = 0.15, above 1/10 and below 1/5. Code:
+    0.2 - 0.9 + 0.5 - 0.05, below 0. The failure's first turn has 0.9 - 0.1, and never counts."""
+    settings = [f"digirl.form={form}", f"agent.max_turns={max_turns}", "digirl.top_share=1", "digirl.turns=40"]
+    played = group(0, 1.0, 0.0)
+    lesson = told(make("algorithm=digirl", *settings), [played], 0.9, 0.2, 0.1, 0.9)
+    assert len(lesson.samples) == 40
+    assert lesson.figures["pool_turns"] == len(kept)
+    assert {len(sample.ids) for sample in lesson.samples} == kept
+    own = {turn.prompt_ids for turn in played.members[0].turns}
+    assert {sample.ids[: -sample.reply_len] for sample in lesson.samples} <= own
+
+
 def test_digirl_takes_surprising_successes_first_and_never_fills_up_with_failures() -> None:
     """Templates that passed 1 of 5 and 4 of 5: V_I is 2/7 and 5/7."""
     hard = [Labelled(1, episode(float(n == 2), TASKS[0], f"h{n}"), float(n == 2)) for n in range(5)]
@@ -180,9 +234,21 @@ def test_webrls_advantages() -> None:
     """Values 0.4 and 0.6. Code, a success: 0.2 - 0.05 + 1 + (1 + 0.9) and -0.6 - 0.05 + 1 + 1."""
     passed, failed = labelled(1.0), labelled(0.0)
     assert webrl.paper_advantages(passed, (0.4, 0.6), 0.5) == pytest.approx([0.1 + 0.3, 0.2 + 0.2])
+    assert webrl.paper_advantages(passed, (0.4, 0.6), 0.25) == pytest.approx([0.05 + 0.45, 0.1 + 0.3])
     assert webrl.paper_advantages(failed, (0.4, 0.6), 0.5) == pytest.approx([0.1 - 0.2, -0.3 - 0.3])
     assert webrl.code_advantages(passed, (0.4, 0.6), 0.9) == pytest.approx([3.05, 1.35])
     assert webrl.code_advantages(failed, (0.4, 0.6), 0.9) == pytest.approx([0.15, -0.65])
+
+
+def test_webrl_learns_from_all_turns_of_successes_and_by_form_from_some_of_failures() -> None:
+    """Values 0.4 and 0.6 of both, as above: in the code's form the failure's first turn counts, its second does not."""
+    played = group(0, 1.0, 0.0)
+    prompts = [turn.prompt_ids for one in played for turn in one.turns]
+    code = told(make("algorithm=webrl"), [played], 0.4, 0.6, 0.4, 0.6)
+    assert {one.ids[: -one.reply_len]: one.weight for one in code.samples} == dict.fromkeys(prompts[:3], 1.0)
+    paper = told(make("algorithm=webrl", "webrl.form=paper"), [played], 0.4, 0.6, 0.4, 0.6)
+    found = {one.ids[: -one.reply_len]: one.advantage for one in paper.samples}
+    assert found == pytest.approx(dict(zip(prompts, (0.4, 0.4, -0.1, -0.6), strict=True)))
 
 
 def test_webrl_replays_successes_within_the_band_and_at_most_so_many() -> None:

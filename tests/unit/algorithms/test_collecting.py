@@ -19,7 +19,7 @@ from clickgrad.algorithms.protocol import Group, GroupPlan
 from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.config import Config, ReinforceSection
 from clickgrad.errors import UserError
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 from clickgrad.recipes.algorithm import make_algorithm
 from clickgrad.report.rows import reinforce_row
 from clickgrad.rollout.scheduler import Bounds

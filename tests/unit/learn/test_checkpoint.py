@@ -14,7 +14,7 @@ from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 from clickgrad.types import Sample
 
 SAMPLES = [Sample((7, 8, 9, 10), 2, (0.0, 0.0), 1.0, 1.0), Sample((3, 4, 5), 1, (0.0,), 1.0, 1.0)]

@@ -9,9 +9,9 @@ from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.errors import UserError
 from clickgrad.learn import checkpoint
-from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import LocalLearner
 from clickgrad.learn.logprobs import collate, reply_logprobs
+from clickgrad.learn.progress import Progress
 from clickgrad.learn.spec import UpdateOptions
 from clickgrad.learn.step import StepFigures
 from clickgrad.policy.models import load_model

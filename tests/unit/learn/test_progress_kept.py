@@ -10,7 +10,7 @@ from pathlib import Path
 from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.learn import checkpoint
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 
 
 def test_a_resumed_run_knows_its_place_in_the_tasks_and_what_they_came_to(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import e
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ import torch
 from tiny import new_learner, tiny_model, tiny_tokenizer
 
 from clickgrad.learn import checkpoint
-from clickgrad.learn.checkpoint import Progress
 from clickgrad.learn.learner import LocalLearner
+from clickgrad.learn.progress import Answers, Lot, Progress, Question
 from clickgrad.learn.spec import FitOptions, UpdateOptions
-from clickgrad.learn.values import Answers, Lot, Question, prompt_states
+from clickgrad.learn.values import ValueHead, prompt_states
 from clickgrad.types import Sample
 
 GOOD, BAD = (7, 8, 9), (7, 8, 5, 6)
@@ -39,6 +40,22 @@ def test_the_state_is_the_one_at_the_prompts_last_token_whatever_is_packed_besid
     for prompts in ([BAD], [GOOD, BAD, (7, 8), BAD]):
         found = prompt_states(model, prompts, 2048)[prompts.index(BAD)]
         torch.testing.assert_close(found, whole, rtol=0, atol=1e-5)
+
+
+def test_the_smaller_of_two_chances_counts() -> None:
+    """Logits 1 and -1 whatever the state: 1 / (1 + e)."""
+    tensors = ValueHead(3, 0).tensors() | {"0.2.bias": torch.tensor([1.0]), "1.2.bias": torch.tensor([-1.0])}
+    assert ValueHead.of(tensors).values(torch.zeros(2, 3)).tolist() == pytest.approx([1 / (1 + e)] * 2)
+
+
+def test_what_states_have_in_common_hides_nothing_of_what_differs() -> None:
+    """All numbers are 100, and one of them is 100.01 in every other state."""
+    states, outcomes = torch.full((64, 8), 100.0), torch.zeros(64)
+    states[::2, 3] += 0.01
+    outcomes[::2] = 1.0
+    head = ValueHead(8, 0)
+    head.fit(states, outcomes, FitOptions(1e-2, 60), seed=1)
+    assert head.values(states)[0] > 0.8 > 0.2 > head.values(states)[1]
 
 
 @pytest.mark.parametrize("rank", [0, 4])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from fake_endpoint import FakeEndpoint, reply, serving
+from observed import observed
 from tiny import make_task
 
 from clickgrad.agent.grammar import ReplyFormat, parse
 from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.browser.snapshot import Control
 from clickgrad.errors import PolicyError
 from clickgrad.policy.chat import ChatEngine, Endpoint
 from clickgrad.policy.explaining import TRIES, ChatExplainer, cleaned
@@ -75,8 +77,7 @@ async def test_a_useless_explanation_is_asked_for_again_but_not_for_ever() -> No
 async def test_the_action_stays_the_experts(reply_format: ReplyFormat) -> None:
     task = next(one for one in load_tasks("pocket", "test") if one.template == "shop.order_history")
     name = f"Order {task.param('order')}"
-    lines = (f"link {name} [0]", "January 5, 2025, Delivered, $1.00")
-    page = Observation("http://shop.localhost/orders", "My Orders", lines, (Element(0, "link", name),))
+    page = observed("My Orders", Control(0, "link", name), "January 5, 2025, Delivered, $1.00")
     asked = PromptBuilder(None, reply_format).prompt("e", task, (), page)
     wrong = FixedPolicy("wrong", [f'{WHY}\n<answer> exit(message="nonsense") </answer>'])
     explained = await ExpertPolicy(reply_format, ChatExplainer(wrong)).complete(asked, Sampling(8))

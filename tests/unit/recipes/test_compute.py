@@ -32,7 +32,7 @@ def test_a_resumed_run_computes_as_it_began(tmp_path: Path, begun: str) -> None:
     assert settle_compute(config("model.compute=auto"), tmp_path).model.compute == begun
 
 
-@pytest.mark.parametrize("damaged", ["", "{", "[]", "{}"])
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"compute": "gloat32"}'])
 def test_what_cannot_be_read_is_measured_again(tmp_path: Path, damaged: str) -> None:
     (tmp_path / COMPUTE).write_text(damaged)
     assert settle_compute(config("model.compute=auto"), tmp_path).model.compute == fastest().compute

@@ -10,10 +10,10 @@ import pytest
 from tiny import FakeVenue, make_task, make_trajectory, make_turn
 
 from clickgrad.agent.prompt import PromptBuilder
+from clickgrad.backends.policies import ChatModel, Scripted, TorchModel
 from clickgrad.browser import FakeElement, FakePage
 from clickgrad.errors import UserError
 from clickgrad.policy.scripted import FixedPolicy
-from clickgrad.policy.spec import ChatModel, Scripted, TorchModel
 from clickgrad.report.cuts import Cut, rate_at
 from clickgrad.report.stats import Rate
 from clickgrad.rollout.episode import Agent, Limits, run_episode

@@ -9,10 +9,11 @@ import tomllib
 
 import pytest
 
+from clickgrad.backends.placement import planned_name
 from clickgrad.backends.tasks import chosen_tasks
 from clickgrad.config import load_config, presets
 from clickgrad.planning.dry_run import fingerprint, resolved
-from clickgrad.planning.estimate import Estimate, estimate, planned_name
+from clickgrad.planning.estimate import Estimate, estimate
 from clickgrad.planning.likeness import DEMO_SESSIONS
 from clickgrad.recipes import demos
 from clickgrad.tasks.suites import load_tasks

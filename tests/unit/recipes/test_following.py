@@ -105,6 +105,20 @@ def test_a_success_is_recalled_by_its_name_and_nothing_else_is(tmp_path: Path) -
     assert recall("step-0009/task-00001/member-0/try-0") is None
 
 
+def test_damage_to_an_earlier_step_is_named_and_what_is_whole_is_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = TrajectoryFile(step_trajectories(tmp_path, 1))
+    file.extend([demonstration(), replace(demonstration(), episode="step-0001/task-00001/member-0/try-0")])
+    content = bytearray(file.path.read_bytes())
+    content[len(content) // 4] ^= 1
+    for reader in (Earlier(tmp_path, "format"), Recalled(tmp_path)):
+        file.path.write_bytes(content)
+        found = reader(1) if isinstance(reader, Earlier) else [reader("step-0001/task-00001/member-0/try-0")]
+        assert [one.episode for one in found if one] == ["step-0001/task-00001/member-0/try-0"]
+        assert f"{file.path} is damaged" in capsys.readouterr().err
+
+
 def test_a_pool_of_another_prompt_format_is_refused_by_name(tmp_path: Path) -> None:
     TrajectoryFile(step_trajectories(tmp_path, 1)).extend([demonstration()])
     assert Earlier(tmp_path, "format")(1) == stored_rollouts(str(tmp_path), "format") == [demonstration()]

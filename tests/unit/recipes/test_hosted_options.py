@@ -12,14 +12,13 @@ from fake_endpoint import KEY, FakeEndpoint, failure, serving
 from rollouts import fill_slots, player
 from tiny import FakeVenue, make_task, make_trajectory, make_turn
 
-from clickgrad.backends.agents import make_agent, prompt_builder
-from clickgrad.backends.policies import model_spec, open_chat
+from clickgrad.backends.agents import make_agent
+from clickgrad.backends.policies import ChatModel, model_spec, open_chat, prompt_builder
 from clickgrad.browser import FakePage
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.learn.samples import clone_samples, grpo_samples
 from clickgrad.policy.models import load
-from clickgrad.policy.spec import ChatModel
 from clickgrad.recipes.clone import clone
 from clickgrad.recipes.evaluate import evaluate
 from clickgrad.rollout.scheduler import Slot

@@ -47,6 +47,13 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_probably_meant(
     assert f"(did you mean {meant}?)" in told.stderr
 
 
+@pytest.mark.parametrize("setting", ["reinforce.learning_rate=1", "learning_rate=1"])
+def test_what_is_like_no_option_is_answered_with_none(setting: str, tmp_path: Path) -> None:
+    told = call(["train", "--set", setting], tmp_path)
+    assert "unknown option" in told.stderr
+    assert "did you mean" not in told.stderr
+
+
 @pytest.mark.parametrize(("words", "meant"), [(["trian"], "'train'"), (["evaluate", "--polcy", "x"], "'--policy'")])
 def test_a_command_or_a_flag_that_is_none_is_one_line(
     words: list[str], meant: str, capsys: pytest.CaptureFixture[str]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clickgrad.backends.agents import as_trained
+from clickgrad.backends.policies import parse_policy
 from clickgrad.config import load_config
-from clickgrad.policy.spec import parse_policy
 from clickgrad.run_folder import open_run
 from clickgrad.studies.folders import settled
 

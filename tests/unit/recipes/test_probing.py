@@ -2,17 +2,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tiny import make_task, make_trajectory
 
 from clickgrad.config import ReinforceSection
 from clickgrad.errors import UserError
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 from clickgrad.recipes.clock import Clock
-from clickgrad.recipes.probing import gain, is_worse, set_aside
+from clickgrad.recipes.probing import Probe, gain, is_worse, set_aside
 from clickgrad.recipes.reinforce import WORSE, is_over
 from clickgrad.report.stats import Pairs
+from clickgrad.rollout.scheduler import Bounds
+from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.run_layout import probe_trajectories
 from clickgrad.types import Trajectory
 
 TASKS = [replace(make_task(f"t{number}"), template=f"kind{number % 3}") for number in range(12)]
@@ -35,6 +39,16 @@ def test_tasks_set_aside_are_of_all_templates_and_not_trained_on() -> None:
 def test_a_probe_is_compared_task_by_task_where_both_were_judged() -> None:
     before, after = played(1, 1, 0, 0, None, 1), played(1, 0, 1, 0, 1, None)
     assert gain(before, after) == Pairs(both=1, only_a=1, only_b=1, neither=1)
+
+
+def test_damage_to_the_first_probe_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = TrajectoryFile(probe_trajectories(tmp_path, 0))
+    file.extend(played(1, 0))
+    content = bytearray(file.path.read_bytes())
+    content[len(content) // 4] ^= 1
+    file.path.write_bytes(content)
+    assert Probe(tmp_path, TASKS[:2], 1, Bounds(1, 0), 0).first() == played(1, 0)[1:]
+    assert f"{file.path} is damaged" in capsys.readouterr().err
 
 
 def test_six_lost_and_none_gained_end_a_run_and_five_do_not() -> None:

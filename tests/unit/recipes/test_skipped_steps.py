@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from full_disk import file_size_limit
 from tiny import tiny_model, tiny_tokenizer
 
 from clickgrad.codec import from_plain
-from clickgrad.errors import LearnError
-from clickgrad.learn.step import clone_step, make_optimizer
+from clickgrad.errors import LearnError, UserError
+from clickgrad.learn.step import StepFigures, clone_step, make_optimizer
 from clickgrad.recipes.progress import SkippedSteps
 from clickgrad.types import Sample
 
@@ -39,6 +40,12 @@ def test_a_step_that_is_not_finite_changes_nothing_and_three_in_a_row_end_the_ru
         step(6, BAD)
     kept = json.loads((tmp_path / "skipped" / "step-0001.json").read_text())
     assert [from_plain(Sample, one) for one in kept] == BAD
+
+
+def test_a_batch_that_cannot_be_kept_for_want_of_room_is_one_line(tmp_path: Path) -> None:
+    figures = StepFigures(True, float("nan"), 1.0, 0.0, 0.0, 0.0, 0.0, 1, 1, 1)
+    with file_size_limit(10), pytest.raises(UserError, match=r"cannot write .*step-0001\.json .*make room"):
+        SkippedSteps(tmp_path).note(1, BAD, figures)
 
 
 def test_a_step_without_samples_changes_nothing() -> None:

@@ -14,7 +14,7 @@ from clickgrad.algorithms.sequence import TaskSequence
 from clickgrad.backends.tasks import training_tasks
 from clickgrad.config import load_config
 from clickgrad.errors import UserError
-from clickgrad.learn.checkpoint import Progress
+from clickgrad.learn.progress import Progress
 
 
 def test_tasks_that_take_more_turns_than_there_are_are_not_trained_on(capsys: pytest.CaptureFixture[str]) -> None:

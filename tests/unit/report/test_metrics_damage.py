@@ -6,7 +6,7 @@ import pytest
 from full_disk import file_size_limit
 
 from clickgrad.errors import UserError
-from clickgrad.report.metrics import Metrics, read_rows
+from clickgrad.report.metrics import Metrics, read_rows, read_steps
 from clickgrad.report.rows import read_time
 
 
@@ -54,6 +54,34 @@ def test_damaged_metrics_are_named_in_a_line_and_kept(
         assert (tmp_path / "metrics.jsonl.damaged").read_bytes() == content
     metrics.append({"step": 3})
     assert [row["step"] for row in metrics.read()] == [*left, 3]
+
+
+def test_no_flipped_bit_makes_another_figure(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    written = [{"step": step, "loss": 0.25 * step} for step in (1, 2)]
+    for row in written:
+        Metrics(path).append(row)
+    whole = path.read_bytes()
+    for bit in range(8 * len(whole)):
+        path.write_bytes(whole[: bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1 :])
+        read = [{name: value for name, value in row.items() if name in written[0]} for row in Metrics(path).read()]
+        assert all(row in written for row in read), bit
+
+
+def test_a_figure_that_became_another_is_named_and_taken_out(tmp_path: Path, metrics: Metrics) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text(path.read_text().replace('"step": 2, "loss": 0.5', '"step": 2, "loss": 0.7'))
+    steps, (line,) = rewound(metrics, 3)
+    assert steps == [1, 3]
+    assert "the figures of 1 steps are lost; kept as metrics.jsonl.damaged" in line
+    assert read_steps(path)[1] == []  # what is left is whole
+
+
+def test_rows_without_a_checksum_are_still_read(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": 0.5}\n')
+    metrics = Metrics(tmp_path / "metrics.jsonl")
+    metrics.append({"step": 2, "loss": 0.25})
+    assert rewound(metrics, 2) == ([1, 2], [])
 
 
 def test_a_row_after_a_torn_one_is_not_lost_with_it(tmp_path: Path) -> None:

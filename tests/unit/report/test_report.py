@@ -6,6 +6,7 @@ from importlib import util
 from pathlib import Path
 
 import pytest
+from full_disk import file_size_limit
 from tiny import make_task, make_trajectory, make_turn
 
 from clickgrad.errors import UserError
@@ -76,6 +77,15 @@ def test_an_evaluation_is_saved_as_json_and_markdown(tmp_path: Path) -> None:
     assert "| toy | 100.0% | 20.7 – 100.0 | 1 / 1 | 0 | 0 |" in text
     assert "macro average" in text
     assert "toy.choose" in report.text()
+
+
+def test_a_report_that_has_no_room_leaves_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    summarize([attempt("a", 0, 1.0)]).save(path)
+    before = path.read_text()
+    with file_size_limit(100), pytest.raises(UserError, match=r"cannot write .*report\.json"):
+        summarize([attempt("a", 0, 0.0)]).save(path)
+    assert path.read_text() == before
 
 
 def test_tables_align_and_keep_their_bars() -> None:

@@ -17,7 +17,8 @@ from clickgrad.report.cuts import Cut, read_cuts, write_cuts
 from clickgrad.report.forks import CLONING, NAMES
 from clickgrad.report.metrics import Metrics
 from clickgrad.report.rows import ReinforceRow, plain
-from clickgrad.report.studies import StudyReport, read_study
+from clickgrad.report.studies import read_study
+from clickgrad.report.study_report import StudyReport
 from clickgrad.report.viewer.server import make_app
 from clickgrad.rollout.store import TrajectoryFile
 from clickgrad.studies.forks import ARMS

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from rollouts import fill_slots, player
@@ -12,6 +14,7 @@ from tiny import FakeVenue, make_task, make_trajectory, make_turn
 
 from clickgrad.agent.prompt import PromptBuilder
 from clickgrad.browser import FakeElement, FakePage
+from clickgrad.browser.session import Session
 from clickgrad.errors import BrowserError, WorldError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.report.summary import summarize
@@ -19,7 +22,7 @@ from clickgrad.rollout.again import Diverged, play_again
 from clickgrad.rollout.episode import Agent, Limits, run_episode
 from clickgrad.rollout.scheduler import Slot
 from clickgrad.rollout.venue import Visit
-from clickgrad.types import Click, End, Outcome, Task, Trajectory
+from clickgrad.types import Click, End, Observation, Outcome, Task, Trajectory
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +100,34 @@ async def test_without_checks_nothing_is_repeated() -> None:
     venue = Worlds(SITE)
     trajectory = await play(venue, CLICK, CLICK, task=replace(make_task(), checks=()))
     assert (trajectory.end, venue.opened) == (End.CRASHED, 1)
+
+
+class Standstill(Worlds):
+    """A machine on which, after the episode itself, even a page that was sound takes for ever to be seen."""
+
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        async with super().open(task) as visit:
+            yield replace(visit, session=cast(Session, Slow(visit.session))) if self.opened > 1 else visit
+
+
+class Slow:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.perform, self.page_text, self.close = session.perform, session.page_text, session.close
+
+    async def observe(self) -> Observation:
+        if self._session.url == "http://toy/":
+            await asyncio.sleep(3600)
+        return await self._session.observe()
+
+
+async def test_a_machine_too_slow_to_show_a_sound_page_proves_nothing() -> None:
+    """Where any page may time out, that one did so three times is nobody's failure."""
+    trap = {**SITE, "http://toy/": replace(HOME, content=(FakeElement("link", "Trap", to="http://toy/trap"),))}
+    assert (await play(Worlds(trap), CLICK, EXIT)).end is End.PAGE_BROKEN
+    trajectory = await play(Standstill(trap), CLICK, EXIT)
+    assert (trajectory.end, trajectory.reward) == (End.CRASHED, None)
 
 
 async def test_a_clock_on_the_page_does_not_hide_what_the_actions_do() -> None:

@@ -15,8 +15,8 @@ from clickgrad.browser import FakePage
 from clickgrad.errors import BrowserError, UserError
 from clickgrad.policy.scripted import FixedPolicy
 from clickgrad.rollout.episode import Agent, Limits
-from clickgrad.rollout.scheduler import Slot
-from clickgrad.rollout.store import TrajectoryFile
+from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
+from clickgrad.rollout.store import MOST_BYTES, TrajectoryFile
 from clickgrad.rollout.venue import Venue, Visit
 from clickgrad.types import Check, CustomCheck, End, Evidence, Finding, Opening, Task, Trajectory
 
@@ -125,6 +125,20 @@ async def test_an_episode_that_cannot_be_stored_is_a_crash_of_its_own_and_the_ne
     lost = stored["slot-2/try-0"]
     assert (lost.end, lost.reward, lost.turns) == (End.CRASHED, None, ())
     assert lost.error == "InfraError: storing the episode: TypeError: no plain form for Mystery"
+
+
+async def test_an_episode_too_large_to_be_stored_is_a_crash_of_its_own(tmp_path: Path) -> None:
+    file = TrajectoryFile(tmp_path / "t.jsonl.zst")
+
+    async def play(episode: str, task: Task, seed: int, opening: Opening) -> Trajectory:
+        small = make_trajectory((), 0.0, task, episode)
+        return replace(small, error="x" * MOST_BYTES) if episode == "slot-0/try-0" else small
+
+    bounds = Bounds(concurrency=2, retries=0)
+    filled = await Scheduler(play, bounds, {}, file.append).fill(SLOTS[:2])
+    assert [trajectory.end for trajectory in filled] == [End.CRASHED, End.STOPPED]
+    assert "slot-0/try-0 takes 134" in (filled[0].error or "")
+    assert {trajectory.episode for trajectory in file.read()} == {"slot-0/try-0", "slot-1/try-0"}
 
 
 async def test_half_an_emoji_is_stored_and_the_neighbours_go_on(tmp_path: Path) -> None:

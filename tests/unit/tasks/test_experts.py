@@ -1,12 +1,14 @@
 from dataclasses import replace
 
 import pytest
+from observed import observed
 
+from clickgrad.browser.snapshot import Control
 from clickgrad.errors import UserError
 from clickgrad.tasks import Expert, ExpertLost
 from clickgrad.tasks.shop import SHOP_TEMPLATES
 from clickgrad.tasks.templates import deal
-from clickgrad.types import Click, Element, Exit, GoBackward, Observation, Task
+from clickgrad.types import Click, Exit, GoBackward, Observation, Task
 
 TASKS = tuple(deal(SHOP_TEMPLATES, 0, {"train": 12 * len(SHOP_TEMPLATES)}, "pocket"))
 EMPTY = Observation("http://shop.localhost/", "Elsewhere", (), ())
@@ -24,10 +26,8 @@ def test_an_expert_reads_its_answer_from_the_page() -> None:
     task = first("find_fact", fact="brand")
     expert = Expert(task)
     name = str(task.param("product"))
-    listed = Observation("u", "List", (f"link {name} [4]", "$1.00, 5 stars"), (Element(4, "link", name),))
-    assert expert.move(listed).action == Click(4)
-    shown = Observation("u", name, (name, "Brand: Imaginary", "Color: Blue"), ())
-    move = expert.move(shown)
+    assert expert.move(observed("List", Control(4, "link", name), "$1.00, 5 stars")).action == Click(4)
+    move = expert.move(observed(name, name, "Brand: Imaginary", "Color: Blue"))
     assert move.action == Exit("Imaginary")
     assert move.remark == "Note: Brand: Imaginary"
 
@@ -35,20 +35,19 @@ def test_an_expert_reads_its_answer_from_the_page() -> None:
 def test_an_expert_reads_the_html_rendering_too() -> None:
     task = first("order_history", fact="status")
     name = f"Order {task.param('order')}"
-    lines = (f'<a id="3"> {name} </a>', "<p> March 4, 2025, On Hold, $12.50 </p>")
-    page = Observation("u", "My Orders", lines, (Element(3, "link", name),))
+    page = observed("My Orders", Control(3, "link", name, tag="a"), "March 4, 2025, On Hold, $12.50", rendering="html")
+    assert page.lines[1] == "<p> March 4, 2025, On Hold, $12.50 </p>"
     assert Expert(task).move(page).action == Exit("On Hold")
 
 
 def test_an_expert_that_looks_into_several_orders_notes_what_it_saw() -> None:
     task = first("find_order", kind="date")
     name = str(task.param("product"))
-    links = (Element(0, "link", "Order 9"), Element(1, "link", "Order 7"))
-    lines = ("link Order 9 [0]", "March 4, 2025, Shipped, $12.50", "link Order 7 [1]", "May 1, 2024, Shipped, $9.50")
-    orders = Observation("u", "My Orders", lines, links)
+    links = Control(0, "link", "Order 9"), Control(1, "link", "Order 7")
+    orders = observed("My Orders", links[0], "March 4, 2025, Shipped, $12.50", links[1], "May 1, 2024, Shipped, $9.50")
 
     def order(number: int, item: str) -> Observation:
-        return Observation("u", f"Order {number}", (f"link {item} [5]", "2 pieces, $9.00"), (Element(5, "link", item),))
+        return observed(f"Order {number}", Control(5, "link", item), "2 pieces, $9.00")
 
     expert = Expert(task)
     assert expert.move(orders).action == Click(0)
@@ -62,10 +61,9 @@ def test_an_expert_counts_what_it_sees_and_not_what_the_checks_expect() -> None:
     task = first("spending", kind="count")
     status = str(task.param("status"))
     other = "Shipped" if status != "Shipped" else "Delivered"
-    links = tuple(Element(number, "link", f"Order {number}") for number in range(4))
-    lines = [f"link Order {number} [{number}]" for number in range(4)]
+    links = [Control(number, "link", f"Order {number}") for number in range(4)]
     facts = [f"March 4, 2025, {status if number else other}, $1.00" for number in range(4)]
-    page = Observation("u", "My Orders", tuple(line for pair in zip(lines, facts, strict=True) for line in pair), links)
+    page = observed("My Orders", *(item for pair in zip(links, facts, strict=True) for item in pair))
     assert Expert(task).move(page).action == Exit("3")
 
 
@@ -79,8 +77,7 @@ def test_an_expert_on_a_strange_page_says_what_it_misses(template: str) -> None:
 def test_a_finished_expert_has_no_more_moves() -> None:
     task = first("order_history", fact="status")
     name = f"Order {task.param('order')}"
-    lines = (f"link {name} [0]", "March 4, 2025, Shipped, $12.50")
-    page = Observation("u", "My Orders", lines, (Element(0, "link", name),))
+    page = observed("My Orders", Control(0, "link", name), "March 4, 2025, Shipped, $12.50")
     expert = Expert(task)
     expert.move(page)
     with pytest.raises(ExpertLost, match="already finished"):

@@ -2,11 +2,13 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from observed import observed
 
+from clickgrad.browser.snapshot import Control
 from clickgrad.tasks import Expert, ExpertLost, judge, load_tasks
 from clickgrad.tasks.miniwob import SCRIPTS
 from clickgrad.tasks.near_misses import near_misses
-from clickgrad.types import Action, Click, Element, Evidence, Hover, Observation, Outcome, ScrollDown, Task, Type
+from clickgrad.types import Action, Click, Evidence, Hover, Observation, Outcome, ScrollDown, Task, Type
 
 TASKS = {task.template: task for task in load_tasks("miniwob", "test")}
 EMPTY = Observation("http://miniwob.localhost/", "Elsewhere", (), ())
@@ -18,14 +20,16 @@ def task_of(page: str, intent: str) -> Task:
 
 def page_of(*lines: str) -> Observation:
     """A page by its outline; `button Share [3]` and `textbox [1] = text` are elements."""
-    elements = []
+    items = list[str | Control]()
     for line in lines:
         words, bracket, rest = line.partition(" [")
         if bracket:
             role, _, name = words.partition(" ")
             number, _, value = rest.partition("]")
-            elements.append(Element(int(number), role, name, value.removeprefix(" = ")))
-    return Observation("http://miniwob.localhost/", "A page", lines, tuple(elements))
+            items.append(Control(int(number), role, name, value.removeprefix(" = ")))
+        else:
+            items.append(line)
+    return observed("A page", *items, url="http://miniwob.localhost/")
 
 
 def moves(task: Task, *pages: Observation) -> list[Action]:

@@ -93,6 +93,13 @@ def test_an_address_contains_the_expected_one_with_its_parameters(url: str, verd
     assert outcome(UrlMatch((GOLD,)), replace(NOTHING, url=url)) is verdict
 
 
+def test_a_fragment_counts_where_one_is_expected() -> None:
+    check = UrlMatch(("http://a.test/x#/issues",))
+    assert outcome(check, replace(NOTHING, url="http://a.test/x#/issues")) is PASSED
+    assert outcome(check, replace(NOTHING, url="http://a.test/x#/members")) is FAILED
+    assert outcome(UrlMatch(("http://a.test/x",)), replace(NOTHING, url="http://a.test/x#/members")) is PASSED
+
+
 def test_of_several_addresses_one_will_do_and_their_values_are_pooled() -> None:
     check = UrlMatch(("http://a.test/x?q=1", "http://a.test/y?q=2"))
     assert outcome(check, replace(NOTHING, url="http://a.test/y?q=1")) is PASSED

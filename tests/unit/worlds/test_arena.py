@@ -203,3 +203,12 @@ def test_a_port_in_use_is_the_users_mistake_in_one_line(arena: Arena) -> None:
     with pytest.raises(UserError, match=f"cannot listen on port {port}") as raised, Arena(port=port):
         pass
     assert "\n" not in str(raised.value)
+
+
+def test_as_a_browsers_proxy_it_answers_for_its_own_sites_and_no_others(arena: Arena, world: World) -> None:
+    proxy = f"http://{arena.hosts['shop.localhost']}"
+    with httpx.Client(proxy=proxy, headers=world.headers, trust_env=False) as client:
+        assert "Pocket Shop" in client.get("http://shop.localhost/").text
+        assert client.get("http://example.com/").status_code == 421
+        with pytest.raises(httpx.ProxyError):  # it connects nobody to anywhere
+            client.get("https://example.com/")

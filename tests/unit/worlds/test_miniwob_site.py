@@ -30,11 +30,12 @@ def test_there_are_all_pages_of_the_package() -> None:
     assert "click-button" in page_names()
 
 
-def test_a_page_is_served_as_it_is_and_its_core_with_our_start(pages: Miniwob) -> None:
-    path = urlsplit(page_url("click-button", 3)).path
-    assert "genProblem" in httpx.get(address(pages, path)).text
-    core = httpx.get(address(pages, "/core/core.js")).text
-    assert core.index("core.startEpisodeReal = ") < core.index("tell({ reward: WOB_RAW_REWARD_GLOBAL })")
+def test_a_page_is_served_in_one_piece_its_core_with_our_start(pages: Miniwob) -> None:
+    text = httpx.get(address(pages, urlsplit(page_url("click-button", 3)).path)).text
+    assert "<script src" not in text
+    core, start = text.index("core.startEpisodeReal = "), text.index("tell({ reward: WOB_RAW_REWARD_GLOBAL })")
+    assert core < start < text.index("var genProblem")
+    assert httpx.get(address(pages, "/miniwob/nothing.html")).status_code == 404
 
 
 def test_a_game_knows_what_its_own_page_told(pages: Miniwob) -> None:

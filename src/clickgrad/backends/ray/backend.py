@@ -12,10 +12,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from clickgrad.agent.prompt import Tokenizer
-from clickgrad.backends.agents import make_agent, pictured, prompt_builder
-from clickgrad.backends.engines import start_server
+from clickgrad.backends.agents import make_agent, pictured
+from clickgrad.backends.engines import open_evaluated, start_server
 from clickgrad.backends.learners import build_learner
-from clickgrad.backends.policies import open_policy
+from clickgrad.backends.policies import (
+    PolicySpec,
+    Replies,
+    Scripted,
+    TorchModel,
+    open_policy,
+    prompt_builder,
+)
 from clickgrad.backends.ray.connection import Resources, connected, room_for
 from clickgrad.backends.ray.engine import Engines, HostedEngine, OpenEngine
 from clickgrad.backends.ray.events import Events
@@ -30,7 +37,6 @@ from clickgrad.learn.ranks import ALONE
 from clickgrad.learn.spec import LearnerSpec
 from clickgrad.policy.models import load_tokenizer
 from clickgrad.policy.protocol import Policy
-from clickgrad.policy.spec import ChatModel, PolicySpec, Replies, Scripted, TorchModel, VllmServers
 from clickgrad.run_layout import PUSHED, SERVER_LOG
 from clickgrad.types import USUAL, Opening, Task, Trajectory
 
@@ -47,6 +53,9 @@ class RayPlayers:
     async def push_weights(self, version: int) -> None:
         assert self.engines, "a scripted policy has no weights"
         await asyncio.to_thread(self.engines.push, version)
+
+    async def rest(self) -> None:
+        """Engines have devices of their own here."""
 
     def figures(self) -> Mapping[str, float]:
         return {**self.fleet.figures(), **(self.engines.figures() if self.engines else {})}
@@ -87,8 +96,6 @@ class RayBackend:
     async def players(self, policy: PolicySpec) -> AsyncIterator[RayPlayers]:
         config, cluster = self.config, self.config.cluster
         match policy:
-            case ChatModel() | VllmServers():
-                raise UserError(f"{policy} is a server elsewhere already: evaluate it without cluster.address")
             case Scripted() | Replies():
                 with connected(cluster.address):
                     open_parts = partial(_own_parts, config, policy, self.run.resolve())
@@ -107,6 +114,8 @@ class RayBackend:
                     with closing(Engines(hosted, str(policy), places, range(cluster.engines), events)) as engines:
                         async with self._fleet(open_parts, str(policy), tokenizer, engines, events) as fleet:
                             yield RayPlayers(fleet, engines)
+            case _:
+                raise UserError(f"{policy} is a server elsewhere already: evaluate it without cluster.address")
 
     def _engine_bundles(self) -> list[Resources]:
         cluster = self.config.cluster
@@ -168,8 +177,11 @@ async def _own_parts(config: Config, spec: PolicySpec, run: Path) -> AsyncIterat
 
 @contextmanager
 def _host_policy(config: Config, spec: PolicySpec) -> Iterator[HostedEngine]:
-    with open_policy(spec, config) as (policy, _):
-        yield HostedEngine(policy)
+    with (
+        TemporaryDirectory(prefix="clickgrad-engine-") as scratch,
+        open_evaluated(spec, config, Path(scratch)) as opened,
+    ):
+        yield HostedEngine(opened[0])
 
 
 @contextmanager

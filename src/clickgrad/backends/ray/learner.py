@@ -24,12 +24,12 @@ from clickgrad.backends.ray.connection import Resources, here
 from clickgrad.backends.ray.events import Events
 from clickgrad.config import ClusterSection
 from clickgrad.errors import ClickgradError, InfraError, boundary
-from clickgrad.learn.checkpoint import Progress, step_folder
+from clickgrad.learn.checkpoint import step_folder
 from clickgrad.learn.learner import Call, LocalLearner
+from clickgrad.learn.progress import Answers, Progress, Question
 from clickgrad.learn.ranks import Ranks
 from clickgrad.learn.spec import Layout, LearnerSpec, UpdateOptions
 from clickgrad.learn.step import OnProgress, StepFigures, silent
-from clickgrad.learn.values import Answers, Question
 from clickgrad.policy.models import load_tokenizer
 from clickgrad.types import Sample
 

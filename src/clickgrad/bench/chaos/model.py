@@ -71,9 +71,9 @@ def tiny_model(tokenizer: ChatTokenizer, context_tokens: int = 1024, heads: int 
     return LoadedModel("tiny", model, tokenizer)
 
 
-def save_coin_model(folder: Path) -> None:
+def save_coin_model(folder: Path, heads: int = 4) -> None:
     """Taught on prompts of random tokens: what stands on a page shall mean nothing to it."""
-    loaded = tiny_model(tiny_tokenizer([*REPLIES, *PAGE_WORDS] * 20), context_tokens=4096)
+    loaded = tiny_model(tiny_tokenizer([*REPLIES, *PAGE_WORDS] * 20), 4096, heads)
     tokenizer, rng = loaded.tokenizer, random.Random(0)
     header = tokenizer.encode_template("<|im_end|>\n<|im_start|>assistant\n")
     replies = [[*tokenizer.encode(reply), tokenizer.end_ids[0]] for reply in REPLIES]

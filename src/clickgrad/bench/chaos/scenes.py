@@ -99,7 +99,7 @@ class Scene:
 
     @property
     def replay_words(self) -> tuple[str, ...]:
-        return _sets({"tasks.suite": self.suite, "tasks.seed": 0, "agent.page_tokens": 200, "rollout.concurrency": 2})
+        return sets({"tasks.suite": self.suite, "tasks.seed": 0, "agent.page_tokens": 200, "rollout.concurrency": 2})
 
 
 def make_scenes(place: Path, model: Path, episodes: int, names: Sequence[str]) -> list[Scene]:
@@ -111,7 +111,7 @@ def make_scenes(place: Path, model: Path, episodes: int, names: Sequence[str]) -
 
 
 def _arena(place: Path, model: Path, episodes: int) -> Scene:
-    suite = _write_tasks(place / "tasks.json")
+    suite = write_tasks(place / "tasks.json")
     limit = min(TESTS, max(2, episodes // 12))
     steps = max(1, round((episodes - 3 * limit) / (GROUPS * SIZE)))
     settings = COMMON | {
@@ -135,7 +135,7 @@ def _arena(place: Path, model: Path, episodes: int) -> Scene:
         "evaluate.temperature": 1.0,
         "train.start_limit": limit,
     }
-    return Scene("arena", ("train", *_sets(settings)), suite, 3 * limit + steps * GROUPS * SIZE, trains=True)
+    return Scene("arena", ("train", *sets(settings)), suite, 3 * limit + steps * GROUPS * SIZE, trains=True)
 
 
 def _site(place: Path, model: Path, episodes: int) -> Scene:
@@ -154,11 +154,11 @@ def _site(place: Path, model: Path, episodes: int) -> Scene:
     ]
     (suite / "tasks.json").write_text(json.dumps(tasks))
     settings = COMMON | {"tasks.suite": suite, "evaluate.temperature": 1.0, "rollout.concurrency": 2}
-    return Scene("site", ("evaluate", "--policy", f"torch:{model}", *_sets(settings)), suite, episodes)
+    return Scene("site", ("evaluate", "--policy", f"torch:{model}", *sets(settings)), suite, episodes)
 
 
 def _cluster(place: Path, model: Path, episodes: int) -> Scene:
-    suite = _write_tasks(place / "tasks.json")
+    suite = write_tasks(place / "tasks.json")
     settings = COMMON | {
         "tasks.suite": suite,
         "evaluate.limit": min(TESTS, episodes),
@@ -169,14 +169,14 @@ def _cluster(place: Path, model: Path, episodes: int) -> Scene:
         "cluster.worker_episodes": 2,
         "cluster.engine_cpus": 0.4,
     }
-    return Scene("cluster", ("evaluate", "--policy", f"torch:{model}", *_sets(settings)), suite, min(TESTS, episodes))
+    return Scene("cluster", ("evaluate", "--policy", f"torch:{model}", *sets(settings)), suite, min(TESTS, episodes))
 
 
-def _sets(settings: Mapping[str, object]) -> tuple[str, ...]:
+def sets(settings: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(word for name, value in settings.items() for word in ("--set", f"{name}={value}"))
 
 
-def _write_tasks(path: Path) -> Path:
+def write_tasks(path: Path) -> Path:
     """Demonstrations are real tasks of the shop, which experts can do; everything else tosses coins there."""
     simple = AnswerCheck | StateCheck
     demos = [

@@ -247,7 +247,13 @@ class Library:
         chosen = sorted(final_tries(entries[n].episode for n in numbers.values()), key=lambda member: member.name)
         advantages = group_advantages([member.reward for member in chosen])
         members = [
-            {"id": f"{place.file}@{numbers[member.name]}", "reward": member.reward, "advantage": advantage}
+            {
+                "id": f"{place.file}@{numbers[member.name]}",
+                "reward": member.reward,
+                "advantage": advantage,
+                "turns": member.turns,
+                **self._given(place.file, numbers, member.name),
+            }
             for member, advantage in zip(chosen, advantages, strict=True)
         ]
         mine = f"{place.file}@{place.number}"
@@ -255,6 +261,16 @@ class Library:
             "advantage": next((member["advantage"] for member in members if member["id"] == mine), None),
             "members": members,
         }
+
+    def _given(self, file: str, numbers: Mapping[str, int], name: str) -> dict[str, Any]:
+        """How many turns a member was given, and whose they are: `leaves` is the member that it branches from."""
+        try:
+            given = self._indexes[file].record(numbers[name]).get("given") or {}
+            turns, source = int(given.get("turns", 0)), str(given.get("source", ""))
+            trunk = numbers.get(str(given.get("episode"))) if source == "branch" else None
+        except (ValueError, TypeError, AttributeError, OSError, RecursionError):  # what is damaged is drawn as its own
+            return {"given": 0, "source": "", "leaves": None}
+        return {"given": turns, "source": source, "leaves": None if trunk is None else f"{file}@{trunk}"}
 
 
 def whole_number(text: str) -> int | None:

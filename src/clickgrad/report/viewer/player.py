@@ -52,7 +52,7 @@ def show_turn(turn: Plain) -> dict[str, Any]:
         "url": observation.get("url", ""),
         "title": observation.get("title", ""),
         "lines": list(lines),
-        "acted_line": _line_of(element, lines),
+        "acted_line": _line_of(element, observation, len(lines)),
         "reply": str(completion.get("text", "")),
         "logprobs": [_number(value) for value in completion.get("logprobs", [])],
         "finish": completion.get("finish", ""),
@@ -100,15 +100,12 @@ def element_of(observation: Plain, action: Plain) -> Plain | None:
     return next(found, None) if number is not None else None
 
 
-def _line_of(element: Plain | None, lines: Sequence[str]) -> int | None:
-    """Where the page text shows it, in either rendering: `link Mugs [3]`, `<a id="3"> Mugs </a>`."""
-    if element is None:
+def _line_of(element: Plain | None, observation: Plain, shown: int) -> int | None:
+    """Of the `shown` lines, the last of which are the page's, the one it stands on; None in files from before."""
+    line = element.get("line") if element else None
+    if not isinstance(line, int) or line < int(observation.get("first", 0)):
         return None
-    role, outline, html = str(element.get("role")), f"[{element['id']}]", f' id="{element["id"]}"'
-    for number, line in enumerate(lines):
-        if (line.startswith(role) and outline in line.split()) or (line.startswith("<") and html in line):
-            return number
-    return None
+    return shown - len(observation.get("lines", ())) + line
 
 
 def describe(action: Plain, element: Plain | None) -> str:

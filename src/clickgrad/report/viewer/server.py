@@ -38,7 +38,8 @@ STATIC = {
     "style.css": "text/css",
     "icon.svg": "image/svg+xml",
     **dict.fromkeys(
-        ("app.js", "dom.js", "runs.js", "list.js", "metrics.js", "episode.js", "live.js", "hands.js"), "text/javascript"
+        ("app.js", "dom.js", "runs.js", "list.js", "metrics.js", "episode.js", "tree.js", "live.js", "hands.js"),
+        "text/javascript",
     ),
 }
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

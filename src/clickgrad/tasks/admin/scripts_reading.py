@@ -29,6 +29,7 @@ from clickgrad.tasks.moves import (
     search,
     seek,
     select,
+    texts,
 )
 from clickgrad.types import Observation, Task
 
@@ -318,13 +319,13 @@ def missing(task: Task, page: Observation) -> Script:
     needs = task.param("needs")
     if not needs:
         page = yield search(page, wanted, f"I need to find {wanted}")
-        if not any(line == f"No {(tab or section).lower()} found." for line in page.lines):
+        if not any(line == f"No {(tab or section).lower()} found." for line in texts(page)):
             raise ExpertLost(f"{wanted} exists on {page.url}")
         yield finish(NOT_POSSIBLE, f"{wanted} is not in the list", "what does not exist cannot be looked up or changed")
         return
     page = yield from _open_order(page, wanted)
     shown = any(element.name == needs for element in page.elements) or any(
-        line.startswith(f"{needs}: ") for line in page.lines
+        line.startswith(f"{needs}: ") for line in texts(page)
     )
     if shown:
         raise ExpertLost(f"{needs} is there on {page.url}")

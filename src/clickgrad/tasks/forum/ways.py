@@ -15,6 +15,7 @@ from clickgrad.tasks.moves import (
     find,
     labelled,
     line_after,
+    line_of,
     noted,
     search,
     seek,
@@ -93,13 +94,7 @@ def city_of(page: Observation) -> str:
 def links_and_lines(page: Observation) -> list[tuple[Element, str]]:
     """Links with the line of text under each."""
     lines = (*texts(page), "")
-    at = {element.id: number for element in page.elements for number in _lines_of(page, element)}
-    return [(element, lines[at[element.id] + 1]) for element in page.elements if element.role == "link"]
-
-
-def _lines_of(page: Observation, element: Element) -> list[int]:
-    marks = (f"[{element.id}]", f' id="{element.id}"')
-    return [number for number, line in enumerate(page.lines) if any(mark in line for mark in marks)][:1]
+    return [(element, lines[line_of(page, element) + 1]) for element in page.elements if element.role == "link"]
 
 
 def _author(page: Observation) -> Element:

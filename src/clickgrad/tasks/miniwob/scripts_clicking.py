@@ -18,7 +18,7 @@ from clickgrad.tasks.miniwob.reading import (
     seek_named,
     wait,
 )
-from clickgrad.tasks.moves import ExpertLost, MakeScript, Script
+from clickgrad.tasks.moves import ExpertLost, MakeScript, Script, texts
 from clickgrad.types import Element, Observation, Task
 
 
@@ -138,7 +138,7 @@ def cards(task: Task, page: Observation) -> Script:
 
 def odd_or_even(task: Task, page: Observation) -> Script:
     """Between each pair of buttons Odd and Even stands its number."""
-    numbers = [int(line) for line in page.lines if re.fullmatch(r"-?\d+", line)]
+    numbers = [int(line) for line in texts(page) if re.fullmatch(r"-?\d+", line)]
     for index, number in enumerate(numbers):
         name = "Odd" if number % 2 else "Even"
         buttons = [element for element in page.elements if element.name == name]

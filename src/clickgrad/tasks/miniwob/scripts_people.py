@@ -90,7 +90,7 @@ def read_posts(task: Task, page: Observation, before: Sequence[Post] = ()) -> li
             posts[-1] = replace(posts[-1], buttons=(*posts[-1].buttons, by_line[number]))
         elif head := re.fullmatch(r"\S.* (@\S+)(?: \d+h ago)?", line):
             posts.append(Post(head[1], "", ()))
-        elif not posts[-1].buttons and line != task.intent and not line.startswith("…"):
+        elif line and not posts[-1].buttons and line != task.intent:
             posts[-1] = replace(posts[-1], text=line)
     owner = _post_above(posts[1:], before)
     return [replace(owner, buttons=posts[0].buttons), *posts[1:]] if owner else posts[1:]
@@ -167,7 +167,7 @@ def result(task: Task, page: Observation) -> Script:
 def ticket(task: Task, page: Observation) -> Script:
     """Buy the ticket with the cheapest cost, the most expensive cost, the shortest or the longest duration."""
     prices = [int(re.sub(r"\D", "", one.name)) for one in of_role(page, "button")]
-    lengths = [int(h) * 60 + int(m) for h, m in re.findall(r"Duration: (\d+)h (\d+)m", "\n".join(page.lines))]
+    lengths = [int(h) * 60 + int(m) for h, m in re.findall(r"Duration: (\d+)h (\d+)m", "\n".join(texts(page)))]
     values = prices if "cost" in task.intent else lengths
     best = min(values) if re.search("cheapest|shortest", task.intent) else max(values)
     yield press(of_role(page, "button")[values.index(best)], "no other is as good")

@@ -130,8 +130,9 @@ def movie_search(task: Task, page: Observation) -> Script:
     """Search for action movies directed by Bowen from year 1998: the labels stand before or after their fields."""
     genre, director, year = found(task, r"for (.*) movies directed by (.*) from year (\d+)")
     wanted = {"genre": genre, "director": director, "year": year, "date": year}
-    lines = [line for line in page.lines[1:] if line.startswith("textbox") or any(w in line.lower() for w in wanted)]
-    labels = [line.lower() for line in lines if not line.startswith("textbox")]
+    fields = {element.line for element in of_role(page, "textbox")}
+    lines = (line.lower() for number, line in enumerate(texts(page)) if number and number not in fields)
+    labels = [line for line in lines if any(word in line for word in wanted)]
     for number, label in enumerate(labels[-3:], 1):
         (word,) = {value for key, value in wanted.items() if key in label}
         page = yield write(nth(page, "textbox", number), word)

@@ -38,7 +38,9 @@ class OwnSite(BaseModel):
     allow: list[str] = []  # more hosts that pages may reach
     check_s: float = Field(30.0, gt=0)  # for each check in Python
     clock: str = ""  # what pages take for the time of day when an episode begins, as 2026-01-01T09:00:00Z
-    settle_s: float = Field(0.0, ge=0)  # an action is over when nothing has changed for so long; 0 is rollout.settle_s
+    settle_s: float = Field(
+        0.0, ge=0
+    )  # an action is over when, besides, nothing has changed for so long; 0 is rollout.settle_s
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

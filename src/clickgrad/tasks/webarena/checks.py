@@ -132,6 +132,9 @@ def _url(check: UrlMatch, evidence: Evidence) -> Found:
     place, parameters = _parted(evidence.url)
     expected = [_parted(url) for url in check.urls]
     passed = any(wanted in place for wanted, _ in expected)
+    # Theirs drops fragments, which are all that tells the pages of some apps apart.
+    fragments = {urlparse(url).fragment for url in check.urls} - {""}
+    passed = passed and (not fragments or urlparse(evidence.url).fragment in fragments)
     for name in {name for _, wanted in expected for name in wanted}:
         values = {value for _, wanted in expected for value in wanted.get(name, [])}
         passed = passed and not values.isdisjoint(parameters.get(name, []))

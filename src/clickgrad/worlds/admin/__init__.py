@@ -4,6 +4,6 @@ from clickgrad.worlds.admin.app import app
 from clickgrad.worlds.admin.staff import build, user_id
 from clickgrad.worlds.site import Site
 
-ADMIN = Site("admin", app, build, user_id)
+ADMIN = Site("admin", app, build, user_id, "The same shop's back office.")
 
 __all__ = ["ADMIN"]

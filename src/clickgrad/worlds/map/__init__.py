@@ -4,6 +4,6 @@ from clickgrad.worlds.map.app import app
 from clickgrad.worlds.map.schema import build, user_id
 from clickgrad.worlds.site import Site
 
-MAP = Site("map", app, build, user_id)
+MAP = Site("map", app, build, user_id, "Places, what is near them, and how to get there.")
 
 __all__ = ["MAP"]

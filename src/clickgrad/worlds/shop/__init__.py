@@ -4,6 +4,6 @@ from clickgrad.worlds.shop.app import app
 from clickgrad.worlds.shop.schema import build, user_id
 from clickgrad.worlds.site import Site
 
-SHOP = Site("shop", app, build, user_id)
+SHOP = Site("shop", app, build, user_id, "A shop: products, reviews, a cart, orders.")
 
 __all__ = ["SHOP"]

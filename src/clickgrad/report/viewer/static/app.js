@@ -52,6 +52,7 @@ function drawHeader(name) {
   chooser.replaceChildren(...all, ...state.runs.map((run) =>
     h("option", { value: run.name }, `${runTitle(run.name, state.root)}${run.below ? ` (${run.below})` : ""}`)));
   chooser.value = state.run || ".";
+  if (chooser.selectedIndex < 0) chooser.append(h("option", { value: state.run, selected: true }, state.run)); // a folder of runs
   const run = state.run || state.runs[0]?.name || ".";
   const item = (to, title, href, active) => h("a", { href, class: active ? "active" : "", "data-view": to }, title);
   document.getElementById("nav").replaceChildren(

@@ -1,6 +1,7 @@
 // The player: one episode turn by turn, or two side by side at the same turn.
 
 import { ask, h, link, outcome, seconds } from "./dom.js";
+import { tree } from "./tree.js";
 
 const ROUGH = "The tokenizer is not stored with a run: the reply is cut into as many equal pieces as it has tokens, so colours lie only near their tokens.";
 
@@ -59,7 +60,7 @@ export function promptPart(episode, at) {
   const page = turn.lines.map((line, number) => h("span", { class: number === turn.acted_line ? "line acted" : "line" }, `${line}\n`));
   const text = h("pre", { class: "page" }, h("span", { class: "task" }, `Task: ${episode.intent}\n`), past, page);
   return h("details", { class: "block", open: true, "data-block": "page" },
-    h("summary", {}, "What the model saw ", h("small", {}, `${at ? `${at} earlier ${at > 1 ? "pages" : "page"} dropped, ` : ""}${turn.prompt_tokens ? `${turn.prompt_tokens} prompt tokens` : "text only"}`)), text);
+    h("summary", {}, "What the model saw ", h("small", {}, [at && `${at} earlier ${at > 1 ? "pages" : "page"} dropped`, turn.prompt_tokens ? `${turn.prompt_tokens} prompt tokens` : !episode.live && "text only"].filter(Boolean).join(", "))), text);
 }
 
 export function resultsPart(episode) {
@@ -83,7 +84,8 @@ function group(episode) {
     h("summary", {}, "Group ", h("small", {}, episode.advantage === null ? "without contrast, or not trained on" : `advantage ${told(episode)}`)),
     h("p", { class: "members" }, episode.members.map((member) =>
       h("a", { class: `member ${member.reward === 1 ? "passed" : member.reward === null ? "none" : "failed"}${member.id === episode.id ? " this" : ""}`,
-        href: link("episode", { a: member.id }), title: `reward ${member.reward}` }, told(member)))));
+        href: link("episode", { a: member.id }), title: `reward ${member.reward}` }, told(member)))),
+    tree(episode));
 }
 
 export function episodeView(state, parameters, main) {

@@ -56,7 +56,8 @@ function column(title, person, seat, onTold) {
 
   return {
     node: h("section", { class: "column", "data-person": person ? "yes" : null, "data-seat": seat },
-      h("div", { class: "row" }, h("h2", {}, title), badge), place, screen, mine?.line, mine?.bar, what, end, held, now, below),
+      h("div", { class: "row" }, h("h2", {}, title), badge), place,
+      h("div", { class: person ? null : "sight" }, screen, mine?.line, mine?.bar, h("div", {}, what, end, held, now)), below),
     hands: mine,
     reply(told) {
       if (state?.phase === "thinking" && told.turn === state.turns) now.replaceChildren(h("h3", {}, "Reply"), h("pre", { class: "reply growing" }, told.reply));
@@ -85,7 +86,7 @@ function column(title, person, seat, onTold) {
       end.replaceChildren(...(next.phase === "ended" ? [verdict(next)] : []));
       if (replied) now.replaceChildren(h("h3", {}, "Reply"), replyPart(turn));
       else now.replaceChildren(...(person ? [] : [h("h3", {}, "Reply"), h("pre", { class: "reply growing" }, "…")]));
-      const shown = { ...next, intent: next.task.intent, placeholder: next.placeholder };
+      const shown = { ...next, intent: next.task.intent, placeholder: next.placeholder, live: true };
       const parts = person ? [] : [promptPart(shown, next.turn_list.length - 1)];
       if (next.phase === "ended" && next.results.length) parts.push(resultsPart({ ...next, second: null, evidence: next.evidence, checks: null }));
       below.replaceChildren(...parts);
