@@ -12,15 +12,16 @@ KINDS = ("browser-kill", "driver-kill", "engine-raise", "run-kill", "weights-fli
 TOTALS = ("hangs", "orphans", "false_rewards", "lost_episodes", "wrong_denominators", "differs_after_resume")
 
 
-@pytest.mark.timeout(900)  # under a minute on two idle cores
+@pytest.mark.timeout(900)  # 80 seconds on two idle cores
 def test_a_run_outlives_a_storm_and_nothing_in_its_folder_is_wrong_afterwards(tmp_path: Path) -> None:
-    words = ["bench", "chaos", "--episodes", "16", "--seed", "3", "--kinds", ",".join(KINDS), "--json"]
+    words = ["bench", "chaos", "--episodes", "28", "--seed", "3", "--kinds", ",".join(KINDS), "--json"]
     done = run([*words, "--keep", "storm"], tmp_path, wait_s=880)
     told = json.loads(done.stdout)
     journal = (tmp_path / "storm" / "journal.txt").read_text()
     assert {name: told[name] for name in TOTALS} == dict.fromkeys(TOTALS, 0), (told["findings"], journal)
-    assert told["kinds"] == {kind: {"injected": 1, "survived": 1} for kind in KINDS}, (told["findings"], journal)
-    assert told["injected"] == len(KINDS)
+    assert set(told["kinds"]) == set(KINDS), journal  # two steps of training: weights lie there for a whole rollout
+    assert all(one["survived"] == one["injected"] for one in told["kinds"].values()), (told["findings"], journal)
+    assert told["injected"] == sum(one["injected"] for one in told["kinds"].values()) >= len(KINDS)
     assert done.returncode == 0
 
 
