@@ -29,12 +29,13 @@ def start(arguments: Sequence[str | Path], cwd: Path) -> subprocess.Popen[str]:
     )
 
 
-def run(arguments: Sequence[str | Path], cwd: Path, wait_s: float = 110) -> subprocess.CompletedProcess[str]:
+def run(arguments: Sequence[str | Path], cwd: Path, wait_s: float = 280) -> subprocess.CompletedProcess[str]:
     process = start(arguments, cwd)
     try:
         out, err = process.communicate(timeout=wait_s)
     except subprocess.TimeoutExpired:
         process.kill()
+        process.communicate()  # the next test finds no child of this one
         raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
@@ -67,7 +68,7 @@ def reinforce_coin(coin: Path, folder: str | Path, **more: object) -> list[str]:
     return ["reinforce", "--start", str(coin / "model"), "--run", str(folder), *sets]
 
 
-def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str], timeout_s: float = 60) -> None:
+def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str], timeout_s: float = 180) -> None:
     """Look often, without a fixed sleep: what we wait for may last only milliseconds."""
     deadline = time.monotonic() + timeout_s
     while not happened():
@@ -75,6 +76,7 @@ def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str], tim
             raise AssertionError(f"ended early with {process.returncode}: {process.communicate()[1]}")
         if time.monotonic() > deadline:
             process.kill()
+            process.communicate()
             raise AssertionError("it did not happen in time")
         time.sleep(0.002)
 

@@ -41,7 +41,7 @@ EPISODES = GROUPS * SIZE
 SUPPORT = Path(__file__).parents[1] / "support"
 NOTHING: Mapping[str, object] = {}
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.filterwarnings("default")]  # Ray warns of its own affairs
+pytestmark = [pytest.mark.timeout(900), pytest.mark.filterwarnings("default")]  # Ray warns of its own affairs
 
 
 class Nodes:
