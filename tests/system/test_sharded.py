@@ -153,6 +153,25 @@ def test_a_checkpoint_of_four_loads_in_one_and_in_two_bit_for_bit(in_parts: Path
     assert all(torch.equal(value, kept[name]) for name, value in moments(again.optimizer).items())
 
 
+def test_what_four_and_two_ranks_save_beside_their_training_is_the_same_to_the_bit(in_parts: Path) -> None:
+    """Two loaded what four had saved, so the files differ, and what they hold does not."""
+    for name in ("four", "beside-four"):
+        assert not find_fault(step_folder(in_parts / name, 1))
+    parts = {file.name: file.read_bytes() for file in step_folder(in_parts / "four", 1).glob("__*")}
+    assert len(parts) == 4
+    beside = step_folder(in_parts / "beside-four", 1)
+    assert {file.name: file.read_bytes() for file in beside.glob("__*")} == parts
+    held = []
+    for name, step in (("four", 1), ("beside-four", 1), ("beside-two", 1), ("beside-four", 2)):
+        learner = learner_in_parts(in_parts / "model", ALONE)
+        assert learner.load(step_folder(in_parts / name, step)) == Progress(step=step)
+        held.append({**learner.model.state_dict(), **moments(learner.optimizer)})
+    for name, value in held[0].items():
+        assert torch.equal(value, held[1][name]), name
+        assert torch.equal(value, held[2][name]), name
+    assert any(not torch.equal(value, held[3][name]) for name, value in held[0].items()), "training went on"
+
+
 def test_no_rank_ever_holds_a_whole_set_of_parameters(in_parts: Path) -> None:
     model = load_model(str(in_parts / "model")).model
     whole = sum(one.nbytes for one in model.parameters())

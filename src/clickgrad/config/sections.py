@@ -112,9 +112,10 @@ class LoraSection(Section):
 
 
 class LearnerSection(Section):
-    """How an update is computed, in cloning and in reinforcement."""
+    """How an update is computed and saved, in cloning and in reinforcement."""
 
     recompute: bool = False  # layers are computed again on the way back, not kept: less memory, up to half more time
+    save_async: bool = False  # checkpoints are written while training goes on, from a copy in the host's memory
 
 
 class CloneSection(Section):
