@@ -53,6 +53,7 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "reinforce.micro_tokens",
     "learner.recompute",
     "learner.save_async",
+    "reinforce.transfer",
     *(f"cluster.{name}" for name in ClusterSection.model_fields),
 }
 

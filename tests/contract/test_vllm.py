@@ -29,7 +29,8 @@ from clickgrad.backends.engines import start_server as start_server_of_run
 from clickgrad.backends.policies import VllmServers, open_policy, parse_policy
 from clickgrad.config import load_config
 from clickgrad.errors import PolicyError, TokenLimit, UserError
-from clickgrad.policy.vllm_engine import Kind, Push, VllmEngine
+from clickgrad.policy.vllm_channel import Weight
+from clickgrad.policy.vllm_engine import Kind, Outlet, Push, VllmEngine, Wire
 from clickgrad.policy.vllm_server import VllmServer
 from clickgrad.types import Completion, Finish, Observation, Prompt, Sampling
 
@@ -69,6 +70,10 @@ def move_adapter(adapted: Any, seed: int) -> None:
 
 def adapter_push(adapted: Any, folder: Path) -> Push:
     return Push("adapter", lambda inside: adapted.save_pretrained(inside, save_embedding_layers=False), folder)
+
+
+def no_files(folder: Path) -> None:
+    raise AssertionError("nothing was to be written")
 
 
 @torch.no_grad()
@@ -127,6 +132,39 @@ async def test_weights_pushed_twice_are_followed_by_outputs_versions_and_logprob
         assert len({one.ids for one in said}) == 3
         assert engine.cache_hit_share > 0.3
         assert not os.listdir(tmp_path), "what was pushed is removed"
+    finally:
+        engine.close()
+
+
+@pytest.mark.timeout(START_S)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+async def test_weights_sent_twice_straight_to_the_server_are_followed(
+    server: VllmServer, tmp_path: Path, dtype: torch.dtype
+) -> None:
+    """Through vLLM's own weight-transfer endpoints, by gloo; no file is written."""
+    trained = changed(served_model().model, 11).to(dtype)
+
+    def outline() -> list[Weight]:
+        name = str(dtype).removeprefix("torch.")
+        return [Weight(key, name, tuple(value.shape)) for key, value in trained.named_parameters()]
+
+    def send(outlet: Outlet) -> None:
+        assert not any(files for _, _, files in os.walk(tmp_path))
+        for value in trained.parameters():
+            outlet(value.detach())
+
+    engine = VllmEngine([server.url], push=Push("full", no_files, tmp_path, Wire("gloo", outline, send)))
+    said: list[Completion] = []
+    try:
+        for version in (1, 2):
+            engine.swap_weights(lambda: None, version)
+            said.append(await engine.complete(prompt(), Sampling(12, temperature=0.0)))
+            assert (said[-1].policy_version, engine.version) == (version, version)
+            gap = await widest_gap(engine, copy.deepcopy(trained).float())
+            print(f"version {version} in {dtype}: widest logprob gap {gap:.1e}")
+            assert gap < TOLERANCE
+            trained = changed(trained, version)
+        assert said[0].ids != said[1].ids
     finally:
         engine.close()
 

@@ -22,6 +22,7 @@ from starlette.routing import Route
 from tiny import save, tiny_model, tiny_tokenizer
 
 from clickgrad.policy.models import LoadedModel
+from clickgrad.policy.vllm_channel import Transport
 from clickgrad.policy.vllm_server import CPU_OPTIONS, VllmServer
 from clickgrad.worlds.server import ThreadedServer
 
@@ -47,7 +48,10 @@ def start_server(log: Path, lora_rank: int = 0) -> VllmServer:
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed")
     options = [*CPU_OPTIONS, "--max-num-seqs", "16"]
-    server = VllmServer(str(model_folder()), log, dtype="float32", lora_rank=lora_rank, options=options)
+    transport: Transport | None = None if lora_rank else "gloo"
+    server = VllmServer(
+        str(model_folder()), log, dtype="float32", lora_rank=lora_rank, options=options, transport=transport
+    )
     return server.__enter__()
 
 

@@ -177,6 +177,8 @@ class ReinforceSection(Section, ReinforceOptions):
     engine: str = "torch"  # who samples: torch, or vllm
     servers: list[str] = Field([])  # URLs of vLLM servers that run already; empty starts one on this machine
     vllm_options: list[str] = Field([])  # further words of the command line of the one that is started
+    # How new weights get to servers that were started: straight (NCCL between GPUs) where both can, or by files.
+    transfer: Literal["auto", "files"] = "auto"
 
 
 class ValuesSection(Section):

@@ -42,6 +42,7 @@ from clickgrad.learn.step import (
 from clickgrad.learn.values import ValueHead, prompt_states
 from clickgrad.policy.device import choose_device, device_of, give_back_memory, give_back_threads
 from clickgrad.policy.models import ChatTokenizer, LoadedModel
+from clickgrad.policy.vllm_channel import Weight
 from clickgrad.types import Sample
 
 Arguments = ParamSpec("Arguments")
@@ -118,6 +119,7 @@ class LocalLearner:
     def __init__(self, loaded: LoadedModel, spec: LearnerSpec, ranks: Ranks = ALONE) -> None:
         self.ranks = ranks
         self.on_progress: OnProgress = silent
+        self._outlet: Callable[[torch.Tensor], None] = lambda whole: None  # of the first rank
         self._spec = spec
         self._lora = spec.lora.rank > 0
         self._start: Any = None
@@ -267,6 +269,28 @@ class LocalLearner:
             weights = {name.replace(".base_layer", ""): one for name, one in weights.items() if ".lora_" not in name}
             weights |= dict(merged_weights(self.model))
         return weights
+
+    def outline(self) -> list[Weight]:
+        """What `send_weights` will send, in order."""
+        return [
+            Weight(name, str(self._dtype or value.dtype).removeprefix("torch."), tuple(value.shape))
+            for name, value in self._trained()
+        ]
+
+    def send_weights(self, outlet: Callable[[torch.Tensor], None]) -> None:
+        """Every trained weight, whole, as servers are given it; one at a time. The outlet must not raise."""
+        self._outlet = outlet
+        self._send_weights()
+
+    @_on_all_ranks
+    @torch.no_grad()
+    def _send_weights(self) -> None:
+        reshard(self.model)
+        for _, value in self._trained():
+            whole = full_tensor(value.detach())
+            if self.ranks.is_first:
+                self._outlet(whole.to(self._dtype or whole.dtype))
+            del whole
 
     @_on_all_ranks
     def save_for_sampling(self, folder: Path) -> None:

@@ -125,4 +125,4 @@ def test_on_a_cluster_it_is_refused() -> None:
     settings = ["learner.save_async=true", "cluster.address=auto"]
     for recipe, spec in (("clone", clone_spec), ("reinforce", lambda config: reinforce_spec(config, "tiny"))):
         with pytest.raises(UserError, match=r"learner\.save_async: a cluster's learner"):
-            spec(load_config(None, settings, recipe))  # type: ignore[operator]
+            spec(load_config(None, settings, recipe))
