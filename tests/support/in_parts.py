@@ -36,6 +36,9 @@ def teach(learner: LocalLearner, samples: list[Sample]) -> list[float]:
 def save_beside(learner: LocalLearner, folder: Path, samples: list[Sample], name: str) -> None:
     """The checkpoint of `four` once more, while training goes on; then another one."""
     learner.load(step_folder(folder / "four", 1))
+    sent: list[torch.Tensor] = []
+    learner.send_weights(sent.append)
+    torch.save({one.name: whole for one, whole in zip(learner.outline(), sent, strict=True)}, folder / f"{name}.pt")
     learner.save(folder / name, Progress(step=1), 2, None)
     teach(learner, samples)
     learner.save(folder / name, Progress(step=2), 2, None)

@@ -172,6 +172,14 @@ def test_what_four_and_two_ranks_save_beside_their_training_is_the_same_to_the_b
     assert any(not torch.equal(value, held[3][name]) for name, value in held[0].items()), "training went on"
 
 
+def test_what_the_first_of_four_and_of_two_ranks_sends_to_servers_are_all_weights_of_one(in_parts: Path) -> None:
+    trained = dict(load_model(str(in_parts / "exported-teach")).model.named_parameters())
+    for name in ("beside-four", "beside-two"):
+        sent = torch.load(in_parts / f"{name}.pt")
+        assert sent.keys() == trained.keys()
+        assert all(torch.equal(whole, trained[key]) for key, whole in sent.items())
+
+
 def test_no_rank_ever_holds_a_whole_set_of_parameters(in_parts: Path) -> None:
     model = load_model(str(in_parts / "model")).model
     whole = sum(one.nbytes for one in model.parameters())

@@ -12,7 +12,6 @@ from typing import Any
 
 from clickgrad.errors import UserError
 
-
 ADAPTED = 7  # linear layers of a layer: queries, keys, values, output; gate, up, down
 
 

@@ -33,6 +33,7 @@ from clickgrad.types import Completion, Prompt, Sampling
 MOST_SERVERS_TRIED = 3  # for one reply
 NEVER = float("-inf")
 AVOIDED_S = 30.0  # after a failure, while others are there
+REFUSED_WITHIN_S = 1.0  # by a server that has no way for weights but files; others wait for us
 
 Kind = Literal["full", "adapter"]
 logger = logging.getLogger(__name__)
@@ -176,6 +177,8 @@ class VllmEngine:
         try:
             channel = make_channel(self._push.wire.transport)
             joined = self._thread.begin(server.client.join, channel.joining)
+            with suppress(TimeoutError):
+                joined.result(REFUSED_WITHIN_S)
             channel.open()
             joined.result(OPEN_TIMEOUT_S)
             server.channel = channel
