@@ -154,13 +154,10 @@ def test_a_checkpoint_of_four_loads_in_one_and_in_two_bit_for_bit(in_parts: Path
 
 
 def test_what_four_and_two_ranks_save_beside_their_training_is_the_same_to_the_bit(in_parts: Path) -> None:
-    """Two loaded what four had saved, so the files differ, and what they hold does not."""
-    for name in ("four", "beside-four"):
+    """By what the files hold: torch gives each of them a number of its own."""
+    for name, ranks in (("beside-four", 4), ("beside-two", 2)):
         assert not find_fault(step_folder(in_parts / name, 1))
-    parts = {file.name: file.read_bytes() for file in step_folder(in_parts / "four", 1).glob("__*")}
-    assert len(parts) == 4
-    beside = step_folder(in_parts / "beside-four", 1)
-    assert {file.name: file.read_bytes() for file in beside.glob("__*")} == parts
+        assert len(list(step_folder(in_parts / name, 1).glob("__*"))) == ranks
     held = []
     for name, step in (("four", 1), ("beside-four", 1), ("beside-two", 1), ("beside-four", 2)):
         learner = learner_in_parts(in_parts / "model", ALONE)
