@@ -104,7 +104,7 @@ def test_weights_go_straight_to_the_server_that_a_run_starts(coin: Path, tmp_pat
     assert all(row["sampler_gap"] < 1e-3 for row in rows)
     log = (run / "vllm.log").read_text()
     assert log.count("POST /update_weights") == STEPS + 1
-    assert "/collective_rpc" not in log
+    assert "POST /collective_rpc" not in log
     assert f"max_seq_len={CONTEXT}" in log
 
 
