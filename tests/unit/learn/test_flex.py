@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import torch
+from flex_gaps import flex_gaps
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from flex_gaps import flex_gaps
 from live_bytes import LiveBytes
 from tiny import tiny_model, tiny_tokenizer
 from torch.nn.attention.flex_attention import create_block_mask
