@@ -55,8 +55,11 @@ def make_channel(transport: Transport) -> Channel:
 
 class GlooChannel:
     def __init__(self) -> None:
-        wait = timedelta(seconds=OPEN_TIMEOUT_S)
-        self._store = TCPStore(HOST, 0, 2, True, wait, wait_for_workers=False)
+        listening = socket.socket()  # bound by us: torch would listen on every network there is
+        listening.bind((HOST, 0))
+        listening.listen()
+        port, wait = listening.getsockname()[1], timedelta(seconds=OPEN_TIMEOUT_S)
+        self._store = TCPStore(HOST, port, 2, True, wait, wait_for_workers=False, master_listen_fd=listening.detach())
         self._group: Any = None
 
     @property
@@ -76,9 +79,12 @@ class GlooChannel:
 
 
 def gloo_pair(store: Any, rank: int) -> Any:
-    """A group of two beside torch's own groups."""
-    kept = PrefixStore("clickgrad", store)
-    return ProcessGroupGloo(kept, rank, 2, timeout=timedelta(seconds=SEND_TIMEOUT_S))
+    """A group of two beside torch's own groups, within this machine."""
+    options = ProcessGroupGloo._Options()  # type: ignore[attr-defined]  # not in torch's stubs
+    options._timeout = timedelta(seconds=SEND_TIMEOUT_S)
+    options._devices = [ProcessGroupGloo.create_device(hostname=HOST)]
+    options._threads = 2
+    return ProcessGroupGloo(PrefixStore("clickgrad", store), rank, 2, options)
 
 
 class NcclChannel:
