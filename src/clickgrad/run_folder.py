@@ -52,6 +52,8 @@ FREE = {  # what may change between two sittings of the same run: how it is run 
     "clone.micro_tokens",  # a run that ran out of memory goes on in smaller pieces
     "reinforce.micro_tokens",
     "learner.recompute",
+    "learner.save_async",
+    "reinforce.transfer",
     *(f"cluster.{name}" for name in ClusterSection.model_fields),
 }
 

@@ -29,7 +29,8 @@ from clickgrad.backends.engines import start_server as start_server_of_run
 from clickgrad.backends.policies import VllmServers, open_policy, parse_policy
 from clickgrad.config import load_config
 from clickgrad.errors import PolicyError, TokenLimit, UserError
-from clickgrad.policy.vllm_engine import Kind, Push, VllmEngine
+from clickgrad.policy.vllm_channel import Weight
+from clickgrad.policy.vllm_engine import Kind, Outlet, Push, VllmEngine, Wire
 from clickgrad.policy.vllm_server import VllmServer
 from clickgrad.types import Completion, Finish, Observation, Prompt, Sampling
 
@@ -69,6 +70,16 @@ def move_adapter(adapted: Any, seed: int) -> None:
 
 def adapter_push(adapted: Any, folder: Path) -> Push:
     return Push("adapter", lambda inside: adapted.save_pretrained(inside, save_embedding_layers=False), folder)
+
+
+def rounded(model: Any, dtype: torch.dtype) -> Any:
+    for weight in model.parameters():
+        weight.data = weight.data.to(dtype).float()
+    return model
+
+
+def no_files(folder: Path) -> None:
+    raise AssertionError("nothing was to be written")
 
 
 @torch.no_grad()
@@ -127,6 +138,38 @@ async def test_weights_pushed_twice_are_followed_by_outputs_versions_and_logprob
         assert len({one.ids for one in said}) == 3
         assert engine.cache_hit_share > 0.3
         assert not os.listdir(tmp_path), "what was pushed is removed"
+    finally:
+        engine.close()
+
+
+@pytest.mark.timeout(START_S)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+async def test_weights_sent_twice_straight_to_the_server_are_followed(
+    server: VllmServer, tmp_path: Path, dtype: torch.dtype
+) -> None:
+    """Through vLLM's own weight-transfer endpoints, by gloo; no file is written."""
+    trained = rounded(changed(served_model().model, 11), dtype)
+
+    def outline() -> list[Weight]:
+        name = str(dtype).removeprefix("torch.")
+        return [Weight(key, name, tuple(value.shape)) for key, value in trained.named_parameters()]
+
+    def send(outlet: Outlet) -> None:
+        for value in trained.parameters():
+            outlet(value.detach().to(dtype))
+
+    engine = VllmEngine([server.url], push=Push("full", no_files, tmp_path, Wire("gloo", outline, send)))
+    said: list[Completion] = []
+    try:
+        for version in (1, 2):
+            engine.swap_weights(lambda: None, version)
+            said.append(await engine.complete(prompt(), Sampling(12, temperature=0.0)))
+            assert (said[-1].policy_version, engine.version) == (version, version)
+            gap = await widest_gap(engine, trained)
+            print(f"version {version} in {dtype}: widest logprob gap {gap:.1e}")
+            assert gap < TOLERANCE
+            trained = rounded(changed(trained, version), dtype)
+        assert said[0].logprobs != said[1].logprobs
     finally:
         engine.close()
 
@@ -308,6 +351,78 @@ async def test_episodes_are_spread_and_each_stays_where_it_is() -> None:
                     said = await engine.complete(prompt(f"episode-{number}"), Sampling(1))
                     assert homes.setdefault(number, said.ids) == said.ids, turn
             assert sorted(homes.values()) == [(7,), (7,), (8,), (8,)]
+        finally:
+            engine.close()
+
+
+async def test_where_weights_cannot_go_straight_they_go_by_files(tmp_path: Path) -> None:
+    """A fake server joins nothing: it says that it has no such endpoint."""
+    written: list[Path] = []
+    fake = FakeVllm(7)
+    with serving(fake) as urls:
+        push = Push("full", written.append, tmp_path, Wire("gloo", list, lambda outlet: None))
+        engine = VllmEngine(urls, served_model().tokenizer, push=push)
+        try:
+            engine.swap_weights(lambda: None, 1)
+            assert (await engine.complete(prompt(), Sampling(1))).policy_version == 1
+            assert len(written) == 1
+            assert "/collective_rpc" in fake.calls
+        finally:
+            engine.close()
+
+
+def wired(weights: list[torch.Tensor], written: list[Path], folder: Path) -> Push:
+    outline = [
+        Weight(str(at), str(one.dtype).removeprefix("torch."), tuple(one.shape)) for at, one in enumerate(weights)
+    ]
+
+    def send(outlet: Outlet) -> None:
+        for weight in weights:
+            outlet(weight)
+
+    return Push("full", written.append, folder, Wire("gloo", lambda: outline, send))
+
+
+async def test_weights_go_straight_to_every_server_that_joins_and_by_files_to_the_others(tmp_path: Path) -> None:
+    fakes, written = [FakeVllm(7), FakeVllm(8), FakeVllm(9)], list[Path]()
+    fakes[0].joins = fakes[1].joins = True
+    weights = [torch.arange(6.0).reshape(2, 3), torch.tensor([0.3, -2.0]).to(torch.bfloat16)]
+    with serving(*fakes) as urls:
+        engine = VllmEngine(urls, served_model().tokenizer, push=wired(weights, written, tmp_path))
+        try:
+            for version in (1, 2):
+                engine.swap_weights(lambda: None, version)
+                for fake in fakes[:2]:
+                    assert [one.dtype for one in fake.received] == [torch.float32, torch.bfloat16]
+                    assert all(torch.equal(one, other) for one, other in zip(fake.received, weights, strict=True))
+                assert [fake.label for fake in fakes] == [str(version)] * 3
+                assert ("/collective_rpc" in fakes[0].calls, fakes[2].calls.count("/collective_rpc")) == (
+                    False,
+                    version,
+                )
+            assert len(written) == 2
+        finally:
+            engine.close()
+
+
+async def test_a_server_that_breaks_off_while_weights_are_sent_is_left_out_and_then_given_files(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, good, written = FakeVllm(7), FakeVllm(8), list[Path]()
+    broken.joins = good.joins = True
+    broken.breaks_after = 1
+    weights = [torch.full((300_000,), float(at)) for at in range(6)]  # more than a connection holds
+    with serving(broken, good) as urls:
+        engine = VllmEngine(urls, served_model().tokenizer, push=wired(weights, written, tmp_path))
+        try:
+            await asyncio.to_thread(engine.swap_weights, lambda: None, 1)
+            assert "is left out until the next push" in caplog.text
+            assert len(good.received) == len(weights)
+            assert all(torch.equal(one, other) for one, other in zip(good.received, weights, strict=True))
+            said = [await engine.complete(prompt(f"first-{number}"), Sampling(1)) for number in range(3)]
+            assert {(one.ids, one.policy_version) for one in said} == {((8,), 1)}
+            await asyncio.to_thread(engine.swap_weights, lambda: None, 2)
+            assert (len(written), broken.label, good.label) == (1, "2", "2")
         finally:
             engine.close()
 

@@ -21,9 +21,9 @@ from clickgrad.policy.spec import Compute, ModelSpec
 from clickgrad.types import Sample
 
 
-def learner_in_parts(model: Path, ranks: Ranks, compute: Compute = "float32") -> LocalLearner:
+def learner_in_parts(model: Path, ranks: Ranks, compute: Compute = "float32", save_async: bool = False) -> LocalLearner:
     source = ModelSpec(str(model), compute=compute)
-    spec = LearnerSpec(source, with_reference=True, samples_here=False, recompute=True)
+    spec = LearnerSpec(source, with_reference=True, samples_here=False, recompute=True, save_async=save_async)
     return build_learner(spec, ranks)
 
 
@@ -31,6 +31,18 @@ def teach(learner: LocalLearner, samples: list[Sample]) -> list[float]:
     """One step of M-GRPO and one of cloning; the losses."""
     (updated,) = learner.update(samples, OPTIONS)
     return [updated.loss, learner.clone(samples, 1e-3, 80, "comb").loss]
+
+
+def save_beside(learner: LocalLearner, folder: Path, samples: list[Sample], name: str) -> None:
+    """The checkpoint of `four` once more, while training goes on; then another one."""
+    learner.load(step_folder(folder / "four", 1))
+    sent: list[torch.Tensor] = []
+    learner.send_weights(sent.append)
+    torch.save({one.name: whole for one, whole in zip(learner.outline(), sent, strict=True)}, folder / f"{name}.pt")
+    learner.save(folder / name, Progress(step=1), 2, None)
+    teach(learner, samples)
+    learner.save(folder / name, Progress(step=2), 2, None)
+    learner.finish_saving()
 
 
 def types(learner: LocalLearner) -> list[str]:
@@ -58,6 +70,12 @@ def main(folder: Path, task: str) -> None:
             ranks.broadcast(None)
         else:
             follow(learner)
+    beside = learner_in_parts(folder / "model", ranks, save_async=True)
+    if ranks.is_first:
+        save_beside(beside, folder, samples, "beside-four" if task == "teach" else "beside-two")
+        ranks.broadcast(None)
+    else:
+        follow(beside)
     rounded = learner_in_parts(folder / "model", ranks, "bfloat16")
     if ranks.is_first:
         losses = teach(rounded, samples) if task == "teach" else []

@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from tiny import save, tiny_model, tiny_tokenizer
+from torch._C._distributed_c10d import TCPStore
 
 from clickgrad.policy.models import LoadedModel
+from clickgrad.policy.vllm_channel import Transport, gloo_pair
 from clickgrad.policy.vllm_server import CPU_OPTIONS, VllmServer
 from clickgrad.worlds.server import ThreadedServer
 
@@ -47,7 +50,10 @@ def start_server(log: Path, lora_rank: int = 0) -> VllmServer:
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed")
     options = [*CPU_OPTIONS, "--max-num-seqs", "16"]
-    server = VllmServer(str(model_folder()), log, dtype="float32", lora_rank=lora_rank, options=options)
+    transport: Transport | None = None if lora_rank else "gloo"
+    server = VllmServer(
+        str(model_folder()), log, dtype="float32", lora_rank=lora_rank, options=options, transport=transport
+    )
     return server.__enter__()
 
 
@@ -96,10 +102,27 @@ class FakeVllm:
         self.asked = 0
         self.calls: list[str] = []
         self.url = ""
+        self.joins = False  # weights can be sent straight to it
+        self.breaks_after = 1000  # weights of a push; then its end of the channel is gone
+        self.received: list[torch.Tensor] = []
+        self._pair: Any = None
 
     @property
     def paused(self) -> bool:
         return not self.resumed.is_set()
+
+    def _join(self, port: int) -> None:
+        self._pair = gloo_pair(TCPStore("127.0.0.1", port, 2, False), 1)
+
+    def _receive(self, told: dict[str, Any]) -> bool:
+        self.received = []
+        for dtype, shape in zip(told["dtype_names"], told["shapes"], strict=True):
+            if len(self.received) == self.breaks_after:
+                self._pair = None
+                return False
+            self.received.append(torch.empty(shape, dtype=getattr(torch, dtype)))
+            self._pair.recv([self.received[-1]], 0, 0).wait()
+        return True
 
     async def models(self, request: Request) -> Response:
         model = {"id": "policy", "root": str(model_folder()), "max_model_len": CONTEXT_TOKENS}
@@ -122,6 +145,13 @@ class FakeVllm:
     async def control(self, request: Request) -> Response:
         self.calls.append(request.url.path)
         match request.url.path:
+            case "/init_weight_transfer_engine" if self.joins:
+                await asyncio.to_thread(self._join, (await request.json())["init_info"]["master_port"])
+            case "/init_weight_transfer_engine":
+                return PlainTextResponse("no such engine", 500)
+            case "/update_weights":
+                if not await asyncio.to_thread(self._receive, (await request.json())["update_info"]):
+                    return PlainTextResponse("connection lost", 500)
             case "/resume" if not self.resumes:
                 return PlainTextResponse("hung", 500)
             case "/pause" | "/resume" as path:
@@ -135,6 +165,7 @@ class FakeVllm:
         return JSONResponse({"success": True})
 
 
+STRAIGHT = ("/init_weight_transfer_engine", "/start_weight_update", "/update_weights", "/finish_weight_update")
 PUSHING = ("/pause", "/collective_rpc", "/reset_prefix_cache", "/update_weight_version", "/resume")
 SLEEPING = ("/sleep", "/wake_up")
 ADAPTERS = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter")
@@ -145,7 +176,7 @@ def serving(*fakes: FakeVllm) -> Iterator[list[str]]:
     servers = []
     for fake in fakes:
         routes = [Route("/v1/models", fake.models), Route("/inference/v1/generate", fake.generate, methods=["POST"])]
-        routes += [Route(path, fake.control, methods=["POST"]) for path in PUSHING + ADAPTERS + SLEEPING]
+        routes += [Route(path, fake.control, methods=["POST"]) for path in PUSHING + ADAPTERS + SLEEPING + STRAIGHT]
         servers.append(ThreadedServer(Starlette(routes=routes)))
         servers[-1].start()
         fake.url = f"http://{servers[-1].address}"

@@ -52,6 +52,18 @@ def never_killed(coin: Path, tmp_path: Path, like: Path) -> Path:
 
 
 @pytest.mark.timeout(300)
+def test_a_run_that_saves_beside_its_training_comes_out_the_same_bit_for_bit(coin: Path, tmp_path: Path) -> None:
+    plain = finish(coin, tmp_path, "plain")
+    shutil.copytree(plain / "trajectories", tmp_path / "beside" / "trajectories")
+    done = call([*reinforce(coin, "beside"), "--set", "learner.save_async=true"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert weights(tmp_path / "beside") == weights(plain)
+    for name in ("weights.safetensors", "optimizer.safetensors"):
+        last = f"checkpoints/step-{STEPS:04d}/{name}"
+        assert (tmp_path / "beside" / last).read_bytes() == (plain / last).read_bytes()
+
+
+@pytest.mark.timeout(300)
 def test_killed_in_three_updates_and_a_rollout_nothing_is_sampled_twice_and_the_weights_come_out_bit_for_bit(
     coin: Path, tmp_path: Path
 ) -> None:

@@ -153,6 +153,30 @@ def test_a_checkpoint_of_four_loads_in_one_and_in_two_bit_for_bit(in_parts: Path
     assert all(torch.equal(value, kept[name]) for name, value in moments(again.optimizer).items())
 
 
+def test_what_four_and_two_ranks_save_beside_their_training_is_the_same_to_the_bit(in_parts: Path) -> None:
+    """By what the files hold: torch gives each of them a number of its own."""
+    for name, ranks in (("beside-four", 4), ("beside-two", 2)):
+        assert not find_fault(step_folder(in_parts / name, 1))
+        assert len(list(step_folder(in_parts / name, 1).glob("__*"))) == ranks
+    held = []
+    for name, step in (("four", 1), ("beside-four", 1), ("beside-two", 1), ("beside-four", 2)):
+        learner = learner_in_parts(in_parts / "model", ALONE)
+        assert learner.load(step_folder(in_parts / name, step)) == Progress(step=step)
+        held.append({**learner.model.state_dict(), **moments(learner.optimizer)})
+    for name, value in held[0].items():
+        assert torch.equal(value, held[1][name]), name
+        assert torch.equal(value, held[2][name]), name
+    assert any(not torch.equal(value, held[3][name]) for name, value in held[0].items()), "training went on"
+
+
+def test_what_the_first_of_four_and_of_two_ranks_sends_to_servers_are_all_weights_of_one(in_parts: Path) -> None:
+    trained = dict(load_model(str(in_parts / "exported-teach")).model.named_parameters())
+    for name in ("beside-four", "beside-two"):
+        sent = torch.load(in_parts / f"{name}.pt")
+        assert sent.keys() == trained.keys()
+        assert all(torch.equal(whole, trained[key]) for key, whole in sent.items())
+
+
 def test_no_rank_ever_holds_a_whole_set_of_parameters(in_parts: Path) -> None:
     model = load_model(str(in_parts / "model")).model
     whole = sum(one.nbytes for one in model.parameters())
@@ -193,7 +217,8 @@ def test_a_recipe_under_torchrun_learns_what_one_process_learns(tmp_path: Path) 
     settings = [f"model.path={model}", "lora.rank=4", "clone.batch=2", "clone.epochs=2", "clone.held_out=0.2"]
     words = ["clone", "--demos", str(tmp_path / "demos.jsonl.zst")]
     words += [word for setting in settings for word in ("--set", setting)]
-    run_in_two(["-m", "--", "clickgrad", *words, "--run", str(tmp_path / "two")])
+    beside = ["--set", "learner.save_async=true"]  # which changes nothing but when files are written
+    run_in_two(["-m", "--", "clickgrad", *words, *beside, "--run", str(tmp_path / "two")])
     done = call([*words, "--run", str(tmp_path / "one")], tmp_path)
     assert done.returncode == 0, done.stderr
     one, two = (load_model(str(tmp_path / name / "model")).model for name in ("one", "two"))

@@ -23,6 +23,7 @@ EVALUATION_SHARE = 0.85  # of a GPU's memory: under torchrun the ranks' own cont
 
 if TYPE_CHECKING:  # torch and httpx are loaded only by those who use them
     from clickgrad.learn.learner import LocalLearner
+    from clickgrad.policy.vllm_channel import Transport
     from clickgrad.policy.vllm_server import VllmServer
 
 
@@ -40,6 +41,8 @@ def refuse_useless(config: Config) -> None:
         raise UserError(f"reinforce.engine={options.engine!r}: known are {', '.join(ENGINES)}")
     if options.engine == "torch" and (options.servers or options.vllm_options):
         raise UserError("reinforce.servers and vllm_options do nothing without reinforce.engine = 'vllm'")
+    if options.engine == "torch" and options.transfer != "auto":
+        raise UserError("reinforce.transfer does nothing without reinforce.engine = 'vllm'")
     if options.servers and options.vllm_options:
         raise UserError("reinforce.vllm_options are for a server that is started: leave out reinforce.servers")
     if config.placement.assume:
@@ -80,15 +83,17 @@ def _open_torch(config: Config, learner: LocalLearner, run: Path) -> Iterator[Tr
 @contextmanager
 def _open_vllm(config: Config, learner: LocalLearner, run: Path) -> Iterator[TrainedPolicy]:
     require_httpx()
-    from clickgrad.policy.vllm_engine import Push, VllmEngine
+    from clickgrad.policy.vllm_engine import Push, VllmEngine, Wire
 
     start = learner.sampler.source
-    push = Push("adapter" if config.lora.rank else "full", learner.save_for_sampling, run / PUSHED)
     placement = placement_here(config, start)
+    transport = choose_transport(config, placement)
+    wire = Wire(transport, learner.outline, learner.send_weights) if transport else None
+    push = Push("adapter" if config.lora.rank else "full", learner.save_for_sampling, run / PUSHED, wire)
     with ExitStack() as stack:
         urls = config.reinforce.servers
         if not urls:
-            servers = [start_server(config, start, log, seat) for log, seat in _seats(placement, run)]
+            servers = [start_server(config, start, log, seat, transport) for log, seat in _seats(placement, run)]
             urls = [server.url for server in _entered(stack, servers)]
         yield VllmEngine(
             urls,
@@ -98,6 +103,22 @@ def _open_vllm(config: Config, learner: LocalLearner, run: Path) -> Iterator[Tra
             most_tokens=config.model.context_tokens,
             sleeps=placement is not None and placement.mode == "shared",
         )
+
+
+def choose_transport(config: Config, placement: Placement | None) -> Transport | None:
+    """How weights go straight to servers; None where they cannot, and files are written.
+
+    Adapters are small, and loaded from files by vLLM's own endpoint. A server that was there before may lie anywhere.
+    NCCL refuses two processes on one GPU, so where GPUs take turns it is files, too.
+    """
+    if config.reinforce.transfer == "files" or config.lora.rank or config.reinforce.servers:
+        return None
+    import torch
+
+    if not torch.cuda.is_available():
+        return "gloo"
+    separate = placement is not None and placement.mode == "separate"
+    return "nccl" if separate and torch.distributed.is_nccl_available() else None
 
 
 ENGINES = {"torch": _open_torch, "vllm": _open_vllm}
@@ -161,15 +182,24 @@ def _entered(stack: ExitStack, servers: Sequence[VllmServer]) -> list[VllmServer
     return [future.result() for future in futures]
 
 
-def start_server(config: Config, start: str, log: Path, seat: Seat | None = None) -> VllmServer:
+def start_server(
+    config: Config, start: str, log: Path, seat: Seat | None = None, transport: Transport | None = None
+) -> VllmServer:
     """On this machine, for a policy in training; ends with the block it is entered for."""
     options = config.reinforce.vllm_options
     context, rows = config.model.context_tokens, config.rollout.concurrency
-    return _server(start, log, seat or Seat(), options, context, rows, config.lora.rank)
+    return _server(start, log, seat or Seat(), options, context, rows, config.lora.rank, transport)
 
 
 def _server(
-    start: str, log: Path, seat: Seat, options: Sequence[str], context: int, rows: int, lora_rank: int = 0
+    start: str,
+    log: Path,
+    seat: Seat,
+    options: Sequence[str],
+    context: int,
+    rows: int,
+    lora_rank: int = 0,
+    transport: Transport | None = None,
 ) -> VllmServer:
     import torch
 
@@ -187,6 +217,7 @@ def _server(
         lora_rank=lora_rank,
         context_tokens=context,
         options=[*(() if on_gpu else CPU_OPTIONS), "--max-num-seqs", str(rows), *seat.words(), *options],
+        transport=transport,
         gpu=seat.gpu,
         tell=say,
     )

@@ -24,20 +24,29 @@ def refuse_flex(config: Config, layout: str) -> None:
         raise UserError("layout='flex' needs a GPU: set clone.layout and reinforce.layout to 'comb', which is the same")
 
 
+def refuse_late_saving(config: Config) -> None:
+    """A cluster's learner that is lost is started anew from its last checkpoint: that has to be there by then."""
+    if config.learner.save_async and config.cluster.address:
+        raise UserError("learner.save_async: a cluster's learner goes on from its last checkpoint; leave it out there")
+
+
 def clone_spec(config: Config) -> LearnerSpec:
     refuse_flex(config, config.clone.layout)
+    refuse_late_saving(config)
     return LearnerSpec(
         model_spec(config, config.model.path),
         Lora(**config.lora.model_dump()),
         config.seed,
         samples_here=False,
         recompute=config.learner.recompute,
+        save_async=config.learner.save_async,
     )
 
 
 def reinforce_spec(config: Config, start: str) -> LearnerSpec:
     options = config.reinforce
     refuse_flex(config, options.layout)
+    refuse_late_saving(config)
     # A value head stands on the states of the start policy.
     needed = {"m-grpo": options.kl_beta > 0, "filtered-bc": False}
     return LearnerSpec(
@@ -48,6 +57,7 @@ def reinforce_spec(config: Config, start: str) -> LearnerSpec:
         separate_sampler=options.max_staleness > 0,
         samples_here=options.engine == "torch",
         recompute=config.learner.recompute,
+        save_async=config.learner.save_async,
     )
 
 

@@ -14,7 +14,7 @@ from clickgrad.policy.sizes import Model
 GB = 1e9
 FLOAT32, BFLOAT16 = 4, 2  # bytes
 SPARE = 0.9  # the share of a GPU that can be used: context, NCCL, fragments take the rest
-KEPT_MORE = 1.2  # times what a layer keeps by count: temporaries that live as long
+KEPT_MORE = 1.1  # times what a layer keeps by count: temporaries that live as long
 BACK_MORE = 0.4  # of a layer's count, again, while gradients pass through it
 LOGIT_COPIES = 4  # float32: logits, logprobs, and one of each on the way back
 ENGINE_GB = 2.0  # of a vLLM server beside weights and cache: graphs, workspace. Assumed
@@ -91,7 +91,7 @@ def learner_gb(model: Model, learning: Learning, learners: int) -> LearnerGb:
 
 def activations(model: Model, learning: Learning) -> float:
     """Bytes of one pass at its fullest: on the way back through the logits, or through the last layer."""
-    layer = learning.tokens * model.layer_kept * learning.size
+    layer = learning.tokens * model.kept(learning.lora_rank) * learning.size
     inputs = learning.tokens * model.layers * model.layer_input * learning.size
     kept = inputs if learning.recompute else KEPT_MORE * model.layers * layer
     passing = (KEPT_MORE * learning.recompute + BACK_MORE) * layer

@@ -112,9 +112,10 @@ class LoraSection(Section):
 
 
 class LearnerSection(Section):
-    """How an update is computed, in cloning and in reinforcement."""
+    """How an update is computed and saved, in cloning and in reinforcement."""
 
     recompute: bool = False  # layers are computed again on the way back, not kept: less memory, up to half more time
+    save_async: bool = False  # checkpoints are written while training goes on, from a copy in the host's memory
 
 
 class CloneSection(Section):
@@ -176,6 +177,8 @@ class ReinforceSection(Section, ReinforceOptions):
     engine: str = "torch"  # who samples: torch, or vllm
     servers: list[str] = Field([])  # URLs of vLLM servers that run already; empty starts one on this machine
     vllm_options: list[str] = Field([])  # further words of the command line of the one that is started
+    # How new weights get to servers that were started: straight (NCCL between GPUs) where both can, or by files.
+    transfer: Literal["auto", "files"] = "auto"
 
 
 class ValuesSection(Section):

@@ -34,7 +34,7 @@ class State:
     """All that a checkpoint holds."""
 
     progress: Progress
-    weights: Tensors  # the trained parameters, whole
+    weights: Tensors  # the trained parameters: whole, or the parts of one rank
     moments: Tensors  # of the optimizer
     score: float | None = None
     values: Tensors = field(default_factory=dict)  # the value head, where there is one

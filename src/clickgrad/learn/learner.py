@@ -21,6 +21,7 @@ import torch
 
 from clickgrad.learn import checkpoint, sharded
 from clickgrad.learn.adapters import merged_weights, with_adapter
+from clickgrad.learn.background import Background, on_host
 from clickgrad.learn.frozen import FrozenLinears, can_freeze
 from clickgrad.learn.logprobs import Batch, reply_logprobs
 from clickgrad.learn.progress import Answers, Lot, Progress, Question
@@ -41,6 +42,7 @@ from clickgrad.learn.step import (
 from clickgrad.learn.values import ValueHead, prompt_states
 from clickgrad.policy.device import choose_device, device_of, give_back_memory, give_back_threads
 from clickgrad.policy.models import ChatTokenizer, LoadedModel
+from clickgrad.policy.vllm_channel import Weight
 from clickgrad.types import Sample
 
 Arguments = ParamSpec("Arguments")
@@ -69,7 +71,14 @@ class Learner(Protocol):
         """Whoever samples from the learner's own weights gets those of now."""
 
     def save(self, checkpoints: Path, progress: Progress, keep: int, score: float | None) -> None:
-        """The last `keep` checkpoints stay, and the one with the best score so far."""
+        """The last `keep` checkpoints stay, and the one with the best score so far.
+
+        It may still be on its way to the disk afterwards, until `finish_saving` or the next call that has to do with
+        files; what goes wrong on the way is raised there.
+        """
+
+    def finish_saving(self) -> None:
+        """What was saved is on the disk."""
 
     def load(self, folder: Path) -> Progress:
         """Go on from a checkpoint."""
@@ -110,6 +119,7 @@ class LocalLearner:
     def __init__(self, loaded: LoadedModel, spec: LearnerSpec, ranks: Ranks = ALONE) -> None:
         self.ranks = ranks
         self.on_progress: OnProgress = silent
+        self._outlet: Callable[[torch.Tensor], None] = lambda whole: None  # of the first rank
         self._spec = spec
         self._lora = spec.lora.rank > 0
         self._start: Any = None
@@ -140,6 +150,9 @@ class LocalLearner:
         if spec.recompute:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
         self.optimizer = make_optimizer(self.model, lr=0.0)  # every step sets its own rate
+        self._saving = Background() if spec.save_async else None
+        # A thread that saves speaks to those of the other ranks beside the training.
+        self._saving_group = torch.distributed.new_group(backend="gloo") if self._saving and ranks.size > 1 else None
         give_back_threads()
 
     def _shard(self, device: torch.device, files: Mapping[str, Path], rounded: bool) -> None:
@@ -257,6 +270,28 @@ class LocalLearner:
             weights |= dict(merged_weights(self.model))
         return weights
 
+    def outline(self) -> list[Weight]:
+        """What `send_weights` will send, in order."""
+        return [
+            Weight(name, str(self._dtype or value.dtype).removeprefix("torch."), tuple(value.shape))
+            for name, value in self._trained()
+        ]
+
+    def send_weights(self, outlet: Callable[[torch.Tensor], None]) -> None:
+        """Every trained weight, whole, as servers are given it; one at a time. The outlet must not raise."""
+        self._outlet = outlet
+        self._send_weights()
+
+    @_on_all_ranks
+    @torch.no_grad()
+    def _send_weights(self) -> None:
+        reshard(self.model)
+        for _, value in self._trained():
+            whole = full_tensor(value.detach())
+            if self.ranks.is_first:
+                self._outlet(whole.to(self._dtype or whole.dtype))
+            del whole
+
     @_on_all_ranks
     def save_for_sampling(self, folder: Path) -> None:
         """What a sampler that reads files lacks: the adapter if there is one, else all weights.
@@ -309,17 +344,34 @@ class LocalLearner:
     @_on_all_ranks
     def save(self, checkpoints: Path, progress: Progress, keep: int, score: float | None) -> None:
         reshard(self.model)
+        self._finish_saving()  # before the copies are made: there is never more than one set of them
         values = self._head.tensors() if self._head else {}
-        weights, moments = self._held(), checkpoint.moments(self.optimizer)
-        if self.ranks.size == 1:
-            checkpoint.save(checkpoints, checkpoint.State(progress, weights, moments, score, values), keep)
+        parts = (self._held(), checkpoint.moments(self.optimizer), values)
+        weights, moments, values = (on_host(some) for some in parts) if self._saving else parts
+        state = checkpoint.State(progress, weights, moments, score, values)
+        if self._saving:
+            self._saving.begin(lambda: self._write(checkpoints, state, keep))
         else:
-            state = checkpoint.State(progress, {}, {}, score, values)
-            sharded.save(checkpoints, sharded.names(weights, moments), state, keep, self.ranks)
+            self._write(checkpoints, state, keep)
+
+    def _write(self, checkpoints: Path, state: checkpoint.State, keep: int) -> None:
+        if self.ranks.size == 1:
+            checkpoint.save(checkpoints, state, keep)
+        else:
+            sharded.save(checkpoints, state, keep, self.ranks, self._saving_group)
+
+    @_on_all_ranks
+    def finish_saving(self) -> None:
+        self._finish_saving()
+
+    def _finish_saving(self) -> None:
+        if self._saving:
+            self._saving.finish()
 
     @_on_all_ranks
     def load(self, folder: Path) -> Progress:
         """A checkpoint of one process or of several, whatever this one is among."""
+        self._finish_saving()
         with checkpoint.reading(folder):
             progress = checkpoint.read_progress(folder)
             if self.ranks.is_first:
@@ -339,6 +391,7 @@ class LocalLearner:
     @_on_all_ranks
     def export(self, folder: Path) -> None:
         give_back_memory()
+        self._finish_saving()
         with checkpoint.saving(folder):
             self._refresh_sampler()
             if self._in_parts:

@@ -136,25 +136,26 @@ class _Writer:
 # --- checkpoints ----------------------------------------------------------------------------------------------------
 
 
-def save(root: Path, tensors: Tensors, state: checkpoint.State, keep: int, ranks: Ranks) -> None:
+def save(root: Path, state: checkpoint.State, keep: int, ranks: Ranks, group: Any = None) -> None:
     """Every rank writes what it holds; the first one says what the checkpoint is, and publishes it.
 
-    `state` has no weights and moments: they are `tensors`, by `names`.
+    `group` is who speaks to whom about it: all ranks' own, or another one of all of them, for a thread.
     """
     final = checkpoint.step_folder(root, state.progress.step)
     if ranks.is_first:
         checkpoint.empty_partial(final)
-    torch.distributed.barrier()
+    torch.distributed.barrier(group)
     partial = checkpoint.partial_folder(final)
     with checkpoint.saving(final), _as_os_error():
-        save_shards(tensors, storage_writer=FileSystemWriter(partial), no_dist=False)
+        parts = names(state.weights, state.moments)
+        save_shards(parts, storage_writer=FileSystemWriter(partial), process_group=group, no_dist=False)
     mine = {file.name: digest(file) for file in partial.glob(f"__{ranks.rank}_*")}
     gathered: list[dict[str, str]] = [{} for _ in range(ranks.size)]
-    torch.distributed.all_gather_object(gathered, mine)
+    torch.distributed.all_gather_object(gathered, mine, group)
     if ranks.is_first:
         files = {name: one for some in gathered for name, one in some.items()}
         _publish(root, partial, state, files, keep)
-    torch.distributed.barrier()
+    torch.distributed.barrier(group)
 
 
 def _publish(root: Path, partial: Path, state: checkpoint.State, files: Mapping[str, str], keep: int) -> None:

@@ -34,6 +34,7 @@ class LearnerSpec:
     separate_sampler: bool = False  # the sampler keeps its weights until it is refreshed, whatever happens to the rest
     samples_here: bool = True  # the sampler is sampled from in this process; else its copy is only written to files
     recompute: bool = False  # layers are computed again on the way back instead of kept
+    save_async: bool = False  # checkpoints are written while training goes on
 
 
 Positive = Annotated[float, Field(gt=0)]

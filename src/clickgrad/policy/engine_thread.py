@@ -25,7 +25,7 @@ class EngineThread:
     async def run(self, work: Callable[[*Arguments], Awaitable[Result]], *arguments: *Arguments) -> Result:
         """Asked from another loop. PolicyError when the engine is closed or its thread ends, before or meanwhile."""
         try:
-            return await asyncio.wrap_future(self._begin(work, *arguments))
+            return await asyncio.wrap_future(self.begin(work, *arguments))
         except asyncio.CancelledError:
             asking = asyncio.current_task()
             if asking and not asking.cancelling():
@@ -35,7 +35,7 @@ class EngineThread:
 
     def call(self, work: Callable[[*Arguments], Awaitable[Result]], *arguments: *Arguments) -> Result:
         """Asked from a thread without a loop, which waits."""
-        return self._begin(work, *arguments).result()
+        return self.begin(work, *arguments).result()
 
     def close(self, last: Callable[[], Awaitable[None]]) -> None:
         """Do `last`, cancel what is under way, end. Idempotent."""
@@ -46,9 +46,10 @@ class EngineThread:
                 portal.start_task_soon(portal.stop, True)
             self._open.__exit__(None, None, None)
 
-    def _begin(
+    def begin(
         self, work: Callable[[*Arguments], Awaitable[Result]], *arguments: *Arguments
     ) -> concurrent.futures.Future[Result]:
+        """Asked from a thread without a loop, which does something else meanwhile."""
         if self._portal is None:
             raise PolicyError(f"the {self._name} is closed")
         try:

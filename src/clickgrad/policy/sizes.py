@@ -12,6 +12,8 @@ from typing import Any
 
 from clickgrad.errors import UserError
 
+ADAPTED = 7  # linear layers of a layer: queries, keys, values, output; gate, up, down
+
 
 @cache
 def _known() -> dict[str, Any]:
@@ -36,6 +38,10 @@ class Model:
 
     def trained(self, rank: int) -> int:
         return rank * self.adapter if rank else self.parameters
+
+    def kept(self, rank: int) -> int:
+        """As `layer_kept`, with LoRA of that rank: frozen norms keep no scaled input, adapters what is between them."""
+        return self.layer_kept - 2 * self.layer_input + ADAPTED * rank if rank else self.layer_kept
 
 
 def make_model(

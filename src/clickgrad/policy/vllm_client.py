@@ -15,6 +15,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from clickgrad.errors import PolicyError, UserError
+from clickgrad.policy.vllm_channel import Weight
 from clickgrad.types import Finish, Sampling
 
 CONNECT_TIMEOUT_S = 10.0
@@ -87,8 +88,7 @@ class VllmClient:
         """Hold everything, `load`, forget what the old weights computed, label the new ones, go on.
 
         The server goes on after a failure as well: who waits for it must not wait for ever. Requests under way go on
-        under the new weights, their keys and values computed anew. Another way for weights to travel (NCCL:
-        /init_weight_transfer_engine and /update_weights) is another `load`.
+        under the new weights, their keys and values computed anew.
         """
         self.paused = True  # even if there is no answer: the server may have heard
         try:
@@ -114,6 +114,23 @@ class VllmClient:
         """From a transformers folder that the server can read (`vllm_worker`), into the weights in place."""
         body = {"method": "reload_from", "kwargs": {"folder": str(folder)}}
         await self._send("POST", "/collective_rpc", body, timeout_s=PUSH_TIMEOUT_S)
+
+    async def join(self, joining: dict[str, Any]) -> None:
+        """The other end of a channel, which waits for it meanwhile."""
+        await self._send("POST", "/init_weight_transfer_engine", {"init_info": joining}, timeout_s=PUSH_TIMEOUT_S)
+
+    async def receive(self, weights: Sequence[Weight], begun: Callable[[], None]) -> None:
+        """Through the channel, all of them in this order; `begun` is told when they may be sent."""
+        await self._send("POST", "/start_weight_update")
+        shapes = [list(one.shape) for one in weights]
+        told = {
+            "names": [one.name for one in weights],
+            "dtype_names": [one.dtype for one in weights],
+            "shapes": shapes,
+        }
+        begun()
+        await self._send("POST", "/update_weights", {"update_info": told}, timeout_s=PUSH_TIMEOUT_S)
+        await self._send("POST", "/finish_weight_update", timeout_s=PUSH_TIMEOUT_S)
 
     async def load_adapter(self, name: str, folder: Path) -> None:
         body = {"lora_name": name, "lora_path": str(folder)}

@@ -9,39 +9,79 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 from urllib.parse import urlsplit
 
 import httpx
+import torch
 
 from clickgrad.errors import PolicyError, UserError, boundary
 from clickgrad.policy.engine_thread import EngineThread
 from clickgrad.policy.models import ChatTokenizer, load_tokenizer
 from clickgrad.policy.protocol import refuse_too_long
+from clickgrad.policy.vllm_channel import OPEN_TIMEOUT_S, Channel, Transport, Weight, make_channel
 from clickgrad.policy.vllm_client import START_OPTIONS, Answer, Served, ServerDown, VllmClient
 from clickgrad.types import Completion, Prompt, Sampling
 
 MOST_SERVERS_TRIED = 3  # for one reply
 NEVER = float("-inf")
 AVOIDED_S = 30.0  # after a failure, while others are there
+REFUSED_WITHIN_S = 1.0  # by a server that has no way for weights but files; others wait for us
 
 Kind = Literal["full", "adapter"]
 logger = logging.getLogger(__name__)
 
 
+Outlet = Callable[[torch.Tensor], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """Weights that go straight to the servers, where they can take them."""
+
+    transport: Transport
+    outline: Callable[[], Sequence[Weight]]
+    send: Callable[[Outlet], None]  # all of them, whole, in the order of the outline; the outlet never raises
+
+
 @dataclass(frozen=True, slots=True)
 class Push:
-    """How weights get to the servers: written into a folder that all of them can read."""
+    """How weights get to the servers: by a wire, or written into a folder that all of them can read."""
 
     kind: Kind
     save: Callable[[Path], None]  # the weights as they are now, as transformers or PEFT writes them
     folder: Path
+    wire: Wire | None = None
+
+
+@dataclass(slots=True)
+class _Delivery:
+    """One server's share of a push by wire."""
+
+    channel: Channel
+    begun: threading.Event = field(default_factory=threading.Event)  # it listens, or will never do
+    listens: bool = False
+    fault: str = ""
+
+    def listen(self) -> None:
+        self.listens = True
+        self.begun.set()
+
+    def send(self, tensor: torch.Tensor) -> None:
+        """Whoever gathers the weights of several processes must not be interrupted: a fault is kept for later."""
+        if self.listens and not self.fault:
+            try:
+                self.channel.send(tensor)
+            except PolicyError as error:
+                self.fault = str(error)
+                self.channel.close()
 
 
 @dataclass(slots=True)
@@ -54,6 +94,7 @@ class _Server:
     half_loads: int = 0  # pushes that failed: what it was answering then is nobody's
     failed_at: float = NEVER
     asleep: bool = False
+    channel: Channel | None = None  # None: it reads files
 
     @property
     def avoided(self) -> bool:
@@ -96,6 +137,8 @@ class VllmEngine:
                 )
             self._context_tokens = most_tokens or served.context_tokens
             self.tokenizer = tokenizer or load_tokenizer(served.root)
+            for server in self._servers if push and push.wire else ():
+                self._open_channel(server)
         except BaseException:
             self.close()
             raise
@@ -119,8 +162,28 @@ class VllmEngine:
             change()
             self._push.folder.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=f"version-{version}-", dir=self._push.folder) as folder:
-                self._push.save(Path(folder))
-                self._thread.call(self._push_to_all, self._push.kind, Path(folder), version)
+                if any(server.channel is None for server in self._servers):
+                    self._push.save(Path(folder))
+                deliveries = {id(one): _Delivery(one.channel) for one in self._servers if one.channel}
+                pushed = self._thread.begin(self._push_to_all, self._push, Path(folder), version, deliveries)
+                if self._push.wire and deliveries:
+                    _deliver(self._push.wire, list(deliveries.values()))
+                pushed.result()
+
+    def _open_channel(self, server: _Server) -> None:
+        """Where that cannot be done the server is given files."""
+        assert self._push
+        assert self._push.wire
+        try:
+            channel = make_channel(self._push.wire.transport)
+            joined = self._thread.begin(server.client.join, channel.joining)
+            with suppress(TimeoutError):
+                joined.result(REFUSED_WITHIN_S)
+            channel.open()
+            joined.result(OPEN_TIMEOUT_S)
+            server.channel = channel
+        except (PolicyError, UserError, TimeoutError) as error:
+            logger.warning("weights go to %s by files: %s", server.client.url, error)
 
     def rest(self) -> None:
         """Nobody asks until the next swap: servers that share their GPUs with the learner sleep till then."""
@@ -162,6 +225,8 @@ class VllmEngine:
 
     async def _hang_up(self) -> None:
         for server in self._servers:
+            if server.channel:
+                server.channel.close()
             if server.client.paused:  # closed in the middle of a push
                 with suppress(PolicyError, UserError):
                     await server.client.resume()
@@ -231,8 +296,9 @@ class VllmEngine:
         except ServerDown:
             self._note_failure(server)
 
-    async def _push_to_all(self, kind: Kind, folder: Path, version: int) -> None:
-        errors = await asyncio.gather(*(self._push_to(server, kind, folder, version) for server in self._servers))
+    async def _push_to_all(self, push: Push, folder: Path, version: int, deliveries: dict[int, _Delivery]) -> None:
+        pushes = (self._push_to(server, push, folder, version, deliveries.get(id(server))) for server in self._servers)
+        errors = await asyncio.gather(*pushes)
         failed = [error for error in errors if error]
         if len(failed) == len(self._servers):
             raise PolicyError(f"no vLLM server took the weights of version {version}: {failed[0]}")
@@ -240,20 +306,30 @@ class VllmEngine:
             logger.warning("a vLLM server is left out until the next push: %s", error)
         self.version = version
 
-    async def _push_to(self, server: _Server, kind: Kind, folder: Path, version: int) -> Exception | None:
-        client, name = server.client, folder.name
+    async def _push_to(
+        self, server: _Server, push: Push, folder: Path, version: int, delivery: _Delivery | None
+    ) -> Exception | None:
+        client, name, kind, wire = server.client, folder.name, push.kind, push.wire
         try:
             if server.asleep:
                 await client.wake_up()
                 server.asleep = False
-            if kind == "full":
+            if wire and delivery:
+                await client.renew(lambda: client.receive(wire.outline(), delivery.listen), version)
+            elif kind == "full":
                 await client.renew(lambda: client.load_weights(folder), version)
             else:
                 await client.renew(lambda: client.load_adapter(name, folder), version)
         except (PolicyError, UserError) as error:
             server.version, server.failed_at = None, time.monotonic()
             server.half_loads += kind == "full"  # an adapter that was not loaded changes no other
+            if delivery:
+                server.channel = None  # by files from now on, if it lives
+                error = ServerDown(f"{error}: {delivery.fault}") if delivery.fault else error
             return error
+        finally:
+            if delivery:
+                delivery.begun.set()
         server.version, server.labelled, server.failed_at = version, True, NEVER
         if kind == "adapter":
             server.model, server.adapters = name, (*server.adapters, name)
@@ -266,3 +342,15 @@ class VllmEngine:
         for name in gone:
             with suppress(ServerDown):
                 await server.client.unload_adapter(name)
+
+
+def _deliver(wire: Wire, deliveries: Sequence[_Delivery]) -> None:
+    """To all servers that listen, as soon as each of them does or has failed."""
+    for delivery in deliveries:
+        delivery.begun.wait()
+
+    def outlet(tensor: torch.Tensor) -> None:
+        for delivery in deliveries:
+            delivery.send(tensor)
+
+    wire.send(outlet)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import select
@@ -22,11 +23,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import psutil
 
 from clickgrad.errors import PolicyError, UserError
+
+if TYPE_CHECKING:  # the keeper needs no torch
+    from clickgrad.policy.vllm_channel import Transport
 
 READY_TIMEOUT_S = 900.0
 END_TIMEOUT_S = 20.0
@@ -50,18 +54,21 @@ class VllmServer:
         lora_rank: int = 0,
         context_tokens: int = 0,
         options: Sequence[str] = (),
+        transport: Transport | None = None,
         gpu: str = "",
         tell: Callable[[str], None] = lambda note: None,
     ) -> None:
         """`context_tokens` of 0: all that the model can read.
 
-        `options` are further words of the server's command line; `gpu` is the only one that it sees, as
+        `options` are further words of the server's command line; `transport` is how weights will be sent to it, None by
+        files; `gpu` is the only one that it sees, as
         CUDA_VISIBLE_DEVICES names it; `tell` hears how the start goes on.
         """
         self._port = _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self.command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", model]
-        self.command += [*_always(self._port, dtype), *_for_adapters(lora_rank), *_context(context_tokens), *options]
+        self.command += [*_always(self._port, dtype), *_for_adapters(lora_rank), *_context(context_tokens)]
+        self.command += [*_receiving(transport), *options]
         self._log = log
         self.environment = _environment(gpu)
         self._tell = tell
@@ -135,7 +142,13 @@ def _always(port: int, dtype: str) -> list[str]:
     """Exact logprobs of our own sampling, ids in and out, a cache of beginnings, and no one else's defaults."""
     words = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", "policy", "--dtype", dtype]
     words += ["--enable-scale-out", "--logprobs-mode", "processed_logprobs", "--generation-config", "vllm"]
-    words += ["--enable-prefix-caching", "--enable-prompt-tokens-details", "--worker-extension-cls", EXTENSION]
+    words += [
+        "--enable-prefix-caching",
+        "--enable-chunked-prefill",
+        "--enable-prompt-tokens-details",
+        "--worker-extension-cls",
+        EXTENSION,
+    ]
     return words
 
 
@@ -145,6 +158,12 @@ def _for_adapters(rank: int) -> list[str]:
     sizes = (1, 8, 16, 32, 64, 128, 256, 320, 512)  # those vLLM has room for
     room = next((size for size in sizes if size >= rank), rank)
     return ["--enable-lora", "--max-lora-rank", str(room), "--max-loras", "2"]
+
+
+def _receiving(transport: Transport | None) -> list[str]:
+    """On a CPU by an engine of ours (`vllm_worker`): vLLM's own are for GPUs."""
+    names = {"nccl": "nccl", "gloo": "clickgrad-gloo"}
+    return ["--weight-transfer-config", json.dumps({"backend": names[transport]})] if transport else []
 
 
 def _context(tokens: int) -> list[str]:

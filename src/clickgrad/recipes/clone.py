@@ -167,6 +167,7 @@ async def _learn(
                 score = None if held_out is None else -held_out
                 learner.save(run / CHECKPOINTS, progress, KEPT, score)
             ticker.advance(f"loss {figures.loss:.3f}, {rate:.0f} tokens/s")
+        await thread.run(learner.finish_saving)
     best = checkpoint.best(run / CHECKPOINTS)
     if best is not None:
         learner.load(best)

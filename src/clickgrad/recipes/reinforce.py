@@ -171,6 +171,7 @@ async def reinforce_learner(
                 if over:
                     break
                 ahead.learned()
+        await thread.run(learner.finish_saving)
     if progress.ended == WORSE:
         say(f"step {progress.step}: the probe is worse than at the start: the best checkpoint is what comes out")
     metrics.close()

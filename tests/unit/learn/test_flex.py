@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 import torch
+from flex_gaps import flex_gaps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from live_bytes import LiveBytes
 from tiny import tiny_model, tiny_tokenizer
-from torch._higher_order_ops.flex_attention import flex_attention as operator
 from torch.nn.attention.flex_attention import create_block_mask
 
 from clickgrad.backends.learners import refuse_flex
@@ -22,20 +22,9 @@ from clickgrad.config import load_config
 from clickgrad.errors import UserError
 from clickgrad.learn.comb import CombAttention, pack
 from clickgrad.learn.flex import FlexComb, ends
-from clickgrad.learn.logprobs import collate, micro_batches, reply_logprobs
-from clickgrad.learn.spec import Layout
 from clickgrad.types import Sample
 
 TOLERANCE = 1e-4
-LAYOUTS: tuple[Layout, ...] = ("comb", "flex")
-
-
-def dense(query: Any, key: Any, value: Any, block_mask: Any, scale: float | None, enable_gqa: bool) -> Any:
-    def as_it_is(score: Any, batch: Any, head: Any, query: Any, key: Any) -> Any:
-        return score
-
-    scale = query.shape[-1] ** -0.5 if scale is None else scale
-    return operator(query, key, value, as_it_is, block_mask.as_tuple(), scale, {})[0]
 
 
 def long_turns(seed: int = 0) -> list[tuple[int, ...]]:
@@ -89,22 +78,7 @@ def test_tiles_are_those_that_torch_finds_by_looking_at_every_pair(seed: int) ->
 def test_logprobs_and_gradients_are_those_of_our_own_attention() -> None:
     loaded = tiny_model(tiny_tokenizer(["some text"]), 2048)
     samples = [Sample(turn, 8, (-1.0,) * 8, 1.0, 1.0) for turn in long_turns()]
-    found: dict[str, tuple[torch.Tensor, list[torch.Tensor]]] = {}
-    for layout in LAYOUTS:
-        loaded.model.zero_grad()
-        parts = []
-        for micro in micro_batches(samples, 3000, layout):
-            batch = collate(micro, layout)
-            if isinstance(batch.layout.pattern, FlexComb):  # type: ignore[union-attr]
-                batch.layout.pattern._attend = dense  # type: ignore[union-attr]
-            logprobs = torch.where(batch.loss_BK > 0, reply_logprobs(loaded.model, batch)[0], 0)
-            logprobs.sum().backward()  # type: ignore[no-untyped-call]
-            parts.append(logprobs.detach().flatten())
-        gradients = [one.grad.clone() for one in loaded.model.parameters() if one.grad is not None]
-        found[layout] = torch.cat(parts), gradients
-    (ours, our_gradients), (theirs, their_gradients) = found["comb"], found["flex"]
-    gap = float((ours - theirs).abs().max())
-    off = max(float((a - b).norm() / a.norm()) for a, b in zip(our_gradients, their_gradients, strict=True))
+    gap, off = flex_gaps(loaded.model, samples)
     print(f"logprobs differ by {gap:.1e} at most, gradients by {off:.1e} relatively")
     assert gap < TOLERANCE
     assert off < TOLERANCE

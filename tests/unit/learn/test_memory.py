@@ -45,28 +45,44 @@ def turns() -> list[Sample]:
 
 
 @pytest.mark.parametrize(
-    ("layers", "vocabulary", "reference", "recompute"),
-    [(8, 1000, True, True), (8, 1000, False, False), (4, 20_000, False, True)],
-    ids=["recomputed, with a reference", "kept", "many logits"],
+    ("layers", "vocabulary", "reference", "recompute", "lora_rank"),
+    [
+        (8, 1000, True, True, 0),
+        (8, 1000, False, False, 0),
+        (4, 20_000, False, True, 0),
+        (8, 1000, False, False, 8),
+        (8, 1000, False, True, 8),
+        (8, 1000, False, False, 32),
+        (4, 20_000, False, False, 8),
+    ],
+    ids=[
+        "recomputed, with a reference",
+        "kept",
+        "many logits",
+        "adapter",
+        "adapter, recomputed",
+        "adapter of rank 32",
+        "adapter, many logits",
+    ],
 )
 def test_the_peak_of_a_small_update_is_within_15_percent_of_the_arithmetic(
-    tmp_path: Path, layers: int, vocabulary: int, reference: bool, recompute: bool
+    tmp_path: Path, layers: int, vocabulary: int, reference: bool, recompute: bool, lora_rank: int
 ) -> None:
     learner = new_learner(
-        small_model(tmp_path, layers, vocabulary), with_reference=reference, recompute=recompute, separate_sampler=False
+        small_model(tmp_path, layers, vocabulary),
+        lora_rank,
+        with_reference=reference,
+        recompute=recompute,
+        separate_sampler=False,
     )
+    if learner.sampler.packing:
+        learner.sampler.packing.release()  # frozen weights are packed on CPUs alone; the arithmetic is for GPUs
     peak = peak_of(learner, 0.1 if reference else 0.0)
-    learning = Learning(0, reference, recompute, TOKENS, TURNS * REPLY, FLOAT32)
+    learning = Learning(lora_rank, reference, recompute, TOKENS, TURNS * REPLY, FLOAT32)
     reckoned = learner_gb(find_model(str(tmp_path)), learning, 1)
-    print(f"peak {peak / 1e6:.1f} MB, reckoned {reckoned.total * 1e3:.1f} MB")
+    print(f"peak {peak / 1e6:.1f} MB, reckoned {reckoned.total * 1e3:.1f} MB, {reckoned.total * GB / peak - 1:+.1%}")
     assert peak == pytest.approx(reckoned.total * GB, rel=WITHIN)
-
-
-def test_an_adapter_takes_no_more_than_reckoned(tmp_path: Path) -> None:
-    """Less, in fact: frozen layers keep less for the way back than is counted."""
-    peak = peak_of(new_learner(small_model(tmp_path, 8, 1000), 8, separate_sampler=False), 0.0)
-    learning = Learning(8, False, False, TOKENS, TURNS * REPLY, FLOAT32)
-    assert peak < learner_gb(find_model(str(tmp_path)), learning, 1).total * GB
+    assert peak < 1.02 * reckoned.total * GB, "what is reckoned too low ends in a full device"
 
 
 def peak_of(learner: LocalLearner, kl_beta: float) -> int:

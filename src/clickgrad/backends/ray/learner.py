@@ -213,6 +213,9 @@ class RayLearner:
     def save(self, checkpoints: Path, progress: Progress, keep: int, score: float | None) -> None:
         self._call(LocalLearner.save, checkpoints.resolve(), progress, keep, score)
 
+    def finish_saving(self) -> None:
+        """A call returns when it is done: here nothing is saved beside the training."""
+
     def load(self, folder: Path) -> Progress:
         return self._call(LocalLearner.load, folder.resolve())  # type: ignore[no-any-return]
 
