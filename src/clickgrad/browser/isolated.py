@@ -54,9 +54,10 @@ def _bundle() -> str:
     """
     scripts = ",\n".join(f"{name}: {_load_script(name)}" for name in _SCRIPTS)
     tools = "\n".join(f"Object.assign(reach, ({_load_script(name)})(reach, kept));" for name in _TOOLS)
+    listeners = ", ".join(f"{name}: new Set()" for name in _KINDS)
     return (
         f"globalThis[{_PLACE}] ??= (() => {{\n"
-        "const kept = { refs: [], scrollers: null, aim: null, heard: new Set(), dragged: new Set(), dropped: new Set() };\n"
+        f"const kept = {{ refs: [], scrollers: null, aim: null, {listeners} }};\n"
         f"const reach = {{}};\n{tools}\n"
         f"const scripts = {{ {scripts} }};\n"
         "return (name, argument) => name ? scripts[name](argument, reach, kept) : { reach, kept }; })()"
@@ -88,8 +89,8 @@ class IsolatedWorld:
             self._frame = (await self._protocol.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
 
     async def look(self, argument: object) -> object:
-        """What is observed. Our scripts are told first which elements listen to clicks, dragging and dropping: their world
-        does not see the page's listeners.
+        """What is observed. Our scripts are told first which elements listen to clicks, to dragging and to what is
+        dropped: their world does not see the page's listeners.
 
         The browser knows them, whatever a page does: nothing of the page is run, and it notices nothing.
         """
