@@ -23,7 +23,8 @@ from clickgrad.worlds import Arena
 from clickgrad.worlds.miniwob import Miniwob
 
 SITES = ("admin", "code", "forum", "map", "shop")
-LINKS = "(nodes, { dom }) => JSON.stringify([...dom.queryAllOf(document, 'a[href]')].map((link) => link.href))"
+LINKS = """(nodes, { dom }) => JSON.stringify(
+  [...dom.queryAllOf(document, "a[href]")].map((link) => new URL(dom.getAttribute(link, "href"), location.href).href))"""
 
 Opened = tuple[str, ChromiumSession]
 
