@@ -152,8 +152,9 @@
   // Shapes in a drawing that can be clicked; the rest of a drawing is not read.
   const shapesIn = (svg) => {
     if (dom.getAttribute(svg, "aria-hidden") === "true" || dom.getAttribute(svg, "role") === "img") return [];
-    const marked = [...dom.querySelectorAll(svg, "a,[role=button],[role=link],[tabindex],[onclick]")];
-    return [...new Set([...marked, ...[...kept.heard, ...kept.dragged].filter((one) => one !== svg && dom.contains(svg, one))])];
+    const hasHand = (one) => getComputedStyle(one).cursor === "pointer" && getComputedStyle(dom.parentElement(one)).cursor !== "pointer";
+    const isMarked = (one) => dom.matches(one, "a,[role=button],[role=link],[tabindex],[onclick]") || kept.heard.has(one) || kept.dragged.has(one);
+    return [...dom.querySelectorAll(svg, "*")].slice(0, DRAWN).filter((one) => isMarked(one) || hasHand(one));
   };
   return { ACTIVE, isRoot, heardIn, cardsIn, roleOf, isDraggable, findDelegated, shapesIn };
 }
