@@ -98,8 +98,8 @@
         (el.type === "file" && textOf(dom.parentElement(el) || el)) || tidy(dom.getAttribute(el, "name"));
     }
     const given = fieldLabel(el);
-    // Some pages make labels of their classes and ids by script: those are no words for anybody.
-    const own = `${dom.getAttribute(el, "class") || ""} ${dom.getAttribute(el, "id") || ""}`.split(/\s+/);
+    // Some pages make labels of their classes, ids and tags by script: those are no words for anybody.
+    const own = `${dom.getAttribute(el, "class") || ""} ${dom.getAttribute(el, "id") || ""} ${dom.tagName(el)}`.split(/\s+/);
     const isWord = given.split(" ").some((word) => !own.includes(word));
     if (saysSomething(given) && isWord) return given;
     if (role === "pane") return given;
