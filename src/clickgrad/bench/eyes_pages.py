@@ -1,4 +1,4 @@
-"""The pages that `bench eyes` looks at, each in a session of its own: the zoo, MiniWoB++, every route of Pocket Arena."""
+"""The pages of `bench eyes`, each in a session of its own: the zoo, MiniWoB++, every route of Pocket Arena."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from clickgrad.worlds import Arena
 from clickgrad.worlds.miniwob import Miniwob
 
 SITES = ("admin", "code", "forum", "map", "shop")
-LINKS = """(nodes, { dom }) => JSON.stringify(
-  [...dom.queryAllOf(document, "a[href]")].map((link) => new URL(dom.getAttribute(link, "href"), location.href).href))"""
+LINKS = """(nodes, { dom }) => JSON.stringify([...dom.queryAllOf(document, "a[href]")].map(
+  (link) => new URL(dom.getAttribute(link, "href"), location.href).href))"""
 
 Opened = tuple[str, ChromiumSession]
 
