@@ -7,8 +7,8 @@ BrowserGym lives in an environment of its own and is used for nothing else:
     .venv/bin/clickgrad bench eyes --suites zoo --json
 
 An element is named where a line of the tree has a number to act by and the name that the page's first lines give it,
-each line once. Milliseconds are those of marking, the snapshot, the tree and taking the marks away, as in its own `get_obs`
-without the picture; the quickest of three.
+each line once. Milliseconds are those of marking, the snapshot, the tree and taking the marks away, as in its own
+`get_obs` without the picture; the quickest of three.
 """
 
 from __future__ import annotations
