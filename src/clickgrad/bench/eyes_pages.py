@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -23,8 +23,13 @@ from clickgrad.worlds import Arena
 from clickgrad.worlds.miniwob import Miniwob
 
 SITES = ("admin", "code", "forum", "map", "shop")
-LINKS = """(nodes, { dom }) => JSON.stringify([...dom.queryAllOf(document, "a[href]")].map(
-  (link) => new URL(dom.getAttribute(link, "href"), location.href).href))"""
+# Where links lead, and forms that only ask.
+LINKS = """(nodes, { dom }) => {
+  const asking = [...dom.queryAllOf(document, "form:not([method=post i])")].map((form) => `${dom.getAttribute(form, "action") || ""}?q=a`);
+  const links = [...dom.queryAllOf(document, "a[href]")].map((link) => dom.getAttribute(link, "href"));
+  return JSON.stringify([...links, ...asking].map((place) => new URL(place, location.href).href));
+}"""  # noqa: E501
+VISITS = 2  # of a route: not every page of a kind has the links that another has
 
 Opened = tuple[str, ChromiumSession]
 
@@ -89,17 +94,20 @@ async def miniwob_pages() -> AsyncIterator[Opened]:
 
 
 async def pocket_pages() -> AsyncIterator[Opened]:
-    """One page of every route, for somebody logged in and for nobody: where tasks begin, and where links lead."""
+    """Pages of every route, for somebody logged in and for nobody: where tasks begin, and where links lead."""
     waiting = deque((url, task.user) for task in load_tasks("pocket", "all") for url in task.start_urls)
-    seen: set[tuple[str, bool]] = set()
+    waiting.extend((f"http://{site}.localhost/", None) for site in SITES)
+    seen: Counter[tuple[str, bool]] = Counter()
+    visited: set[tuple[str, str | None]] = set()
     with Arena() as arena:
         async with Browser(arena.hosts) as browser:
             while waiting:
                 url, user = waiting.popleft()
                 route = page_route(url)
-                if not route or (route, user is None) in seen:
+                if not route or (url, user) in visited or seen[route, user is None] >= VISITS:
                     continue
-                seen.add((route, user is None))
+                seen[route, user is None] += 1
+                visited.add((url, user))
                 world = arena.fork()
                 try:
                     session = await browser.open(url, world.headers, world.login(user) if user else ())
