@@ -21,8 +21,9 @@ from urllib.parse import urlsplit
 
 from clickgrad.agent.grammar import ActionSet, ReplyFormat, render
 from clickgrad.agent.lenient import Grammar
+from clickgrad.browser.render import Rendering
 from clickgrad.errors import UserError
-from clickgrad.types import Click, Completion, Exit, Finish, Message, Observation, Prompt, Search, Task
+from clickgrad.types import Action, Click, Completion, Exit, Finish, Message, Observation, Prompt, Search, Task
 
 PLACEHOLDER = "** Simplified html **"
 # As a rendering says it of what is beyond the viewport: one mark to learn for each direction.
@@ -36,8 +37,8 @@ FORMATS = {
     "plain": "A line that starts with # is a remark; then the action.",
     "thinking": "Reply with <think> your thoughts </think> and then <answer> ONE ACTION </answer>.",
 }
-FULL = """You complete a task on web sites. Every turn shows you the page as lines of text. Whatever can be used has a \
-number in brackets: in "link Blue Mug [3]" the number is 3. Reply with exactly ONE action; the next page comes after it.
+FULL = """You complete a task on web sites. Every turn shows you the page as {page}. Reply with exactly ONE action; \
+the next page comes after it.
 
 Actions:
 {actions}
@@ -47,6 +48,10 @@ write down what you will need later. When the task is done, or its question answ
 
 Replies look like this:
 {examples}"""
+PAGES: dict[Rendering, str] = {
+    "outline": 'lines of text. Whatever can be used has a number in brackets: in "link Blue Mug [3]" the number is 3',
+    "html": 'simplified HTML. Whatever can be used has an id: in <a id="3"> Blue Mug </a> the number is 3',
+}
 SHORT = """Do the task on the web site, one action a turn: do(action="Click", element="3"), \
 do(action="Type", argument="text", element="3"), exit(message="answer"). {format}"""
 # Every action as it is written, and what it does; docs/actions.md says more, and a test holds it against this.
@@ -76,10 +81,25 @@ FULL_ACTIONS = {
     'do(action="Accept Dialog", argument="my text")': "answer OK to a dialog, with a text if it asks for one",
     'do(action="Dismiss Dialog")': "answer Cancel to a dialog",
 }
-_SHOWN = (
-    ("the cart is one click away: link Cart [2]", Click(2)),
-    ("I look for the mug with textbox Search [1]", Search(1, "blue mug")),
-    ("the page says that it costs $12.50, which is what was asked", Exit("$12.50")),
+_SHOWN: tuple[tuple[dict[Rendering, str], Action], ...] = (
+    (
+        {
+            "outline": "the cart is one click away: link Cart [2]",
+            "html": 'the cart is one click away: <a id="2"> Cart </a>',
+        },
+        Click(2),
+    ),
+    (
+        {
+            "outline": "I look for the mug with textbox Search [1]",
+            "html": 'I look for the mug with <input id="1" type="text" title="Search">',
+        },
+        Search(1, "blue mug"),
+    ),
+    (
+        dict.fromkeys(("outline", "html"), "the page says that it costs $12.50, which is what was asked"),
+        Exit("$12.50"),
+    ),
 )
 
 
@@ -87,12 +107,14 @@ def action_table(actions: ActionSet) -> dict[str, str]:
     return PAPER_ACTIONS | (FULL_ACTIONS if actions == "full" else {})
 
 
-def system_prompt(system: SystemPrompt, reply_format: ReplyFormat, actions: ActionSet) -> str:
+def system_prompt(
+    system: SystemPrompt, reply_format: ReplyFormat, actions: ActionSet, rendering: Rendering = "outline"
+) -> str:
     if system == "short":
         return SHORT.format(format=FORMATS[reply_format])
     listed = "\n".join(f"{call}   {meaning}" for call, meaning in action_table(actions).items())
-    examples = "\n\n".join(render(action, remark, reply_format) for remark, action in _SHOWN)
-    return FULL.format(actions=listed, examples=examples)
+    examples = "\n\n".join(render(action, remarks[rendering], reply_format) for remarks, action in _SHOWN)
+    return FULL.format(page=PAGES[rendering], actions=listed, examples=examples)
 
 
 class Tokenizer(Protocol):
@@ -160,10 +182,11 @@ class PromptBuilder:
         system: SystemPrompt = "full",
         page_tokens: int = 4096,
         grammar: Grammar | None = None,
+        rendering: Rendering = "outline",
     ) -> None:
         self.grammar = replace(grammar or Grammar(), reply_format=reply_format)
         self.reply_format: ReplyFormat = reply_format
-        self._system = system_prompt(system, reply_format, self.grammar.actions)
+        self._system = system_prompt(system, reply_format, self.grammar.actions, rendering)
         self._tokenizer = tokenizer
         self._encode = lru_cache(SEGMENTS_KEPT)(tokenizer.encode) if tokenizer else None
         self._page_tokens = page_tokens

@@ -129,7 +129,7 @@ def parse_policy(text: str) -> PolicySpec:
 def prompt_builder(config: Config, tokenizer: Tokenizer | None) -> PromptBuilder:
     agent = config.agent
     grammar = Grammar(agent.reply_format, agent.actions, agent.grammar)
-    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens, grammar)
+    return PromptBuilder(tokenizer, agent.reply_format, agent.system, agent.page_tokens, grammar, agent.rendering)
 
 
 @contextmanager

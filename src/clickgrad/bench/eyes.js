@@ -4,7 +4,7 @@
 (nodes, reach, kept) => {
   const { dom, tidy } = reach;
   const ROLES = /^(button|link|checkbox|radio|tab|menuitem|menuitemcheckbox|menuitemradio|option|switch|combobox|searchbox|textbox|slider|spinbutton|treeitem)$/;
-  const NATIVE = "a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=true],[contenteditable=''],video[controls],audio[controls]";
+  const NATIVE = "a[href],button,input:not([type=hidden]),select,textarea,summary,[contenteditable=true],[contenteditable=''],[contenteditable=plaintext-only],video[controls],audio[controls]";
   const told = new Set(kept.refs.flatMap(({ el, target }) => [el, target]));
   const all = [];
   const walk = (root) => {
@@ -35,6 +35,11 @@
   const around = (el, set) => { for (let at = dom.parentElement(el); at; at = dom.parentElement(at)) if (set.has(at)) return at; return null; };
   const within = (el) => [...told].filter((one) => dom.contains(el, one));
   const area = (el) => { const { width, height } = dom.getBoundingClientRect(el); return width * height; };
+  const showsNothing = (el) => {
+    const { backgroundColor, backgroundImage, borderTopWidth } = getComputedStyle(el);
+    const isPainted = backgroundImage !== "none" || parseFloat(borderTopWidth) > 0 || !/^rgba\(0, 0, 0, 0\)/.test(backgroundColor);
+    return !isPainted && !tidy(dom.textContent(el)) && !dom.firstElementChild(el) && !dom.matches(el, "img,svg,canvas,input");
+  };
   // Why an element that might be acted on was not told, where that is right; "" where it is a miss.
   const excuse = (el, why) => {
     const inner = within(el), outer = around(el, told);
@@ -42,6 +47,7 @@
     if (outer && (dom.matches(outer, "a,button,[role],label,option") || why === "pointer")) return "is a part of what was told";
     if (outer && !tidy(dom.textContent(el))) return "is a part of what was told";
     if (area(el) > 0.5 * innerWidth * innerHeight) return "covers the page and has no name";
+    if (showsNothing(el)) return "nothing of it can be seen";
     if (dom.tagName(el) === "OPTION") return "is an option of a select, told with it";
     return "";
   };
@@ -59,7 +65,7 @@
   }
   for (const { el, target, role } of kept.refs) {
     const isKnown = found.has(el) || saysWhy(el) || saysWhy(target) || dom.matches(el, "[draggable=true],[tabindex],[data-action],[data-toggle],[data-bs-toggle],[data-href],label") ||
-      kept.dragged.has(el) || /grab|move/.test(getComputedStyle(el).cursor) || around(el, kept.heard) || getComputedStyle(el).cursor === "pointer";
+      kept.dragged.has(el) || kept.dropped.has(el) || /grab|move/.test(getComputedStyle(el).cursor) || around(el, kept.heard) || getComputedStyle(el).cursor === "pointer";
     if (!isKnown) differences.push({ kind: "told besides", what: `${role} ${tell(el)}`, why: "", reason: "nobody else says that it can be acted on" });
   }
   return JSON.stringify({ found: found.size, told: kept.refs.length, differences });

@@ -10,25 +10,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
-from pathlib import Path
-from urllib.parse import urlsplit
 
+from clickgrad.bench.eyes_pages import Zoo, miniwob_pages, pocket_pages
 from clickgrad.bench.figures import median, percentile
 from clickgrad.browser.chromium_session import ChromiumSession
-from clickgrad.browser.pool import Browser
 from clickgrad.display import say
 from clickgrad.errors import UserError
-from clickgrad.tasks.suites import load_tasks
-from clickgrad.worlds import Arena
-from clickgrad.worlds.miniwob import Miniwob
 
 LOOKS = 3  # at each page; the quickest counts
 ROLES = re.compile(
@@ -78,20 +69,20 @@ class _Seen:
     differences: tuple[Difference, ...]
 
 
-def bench_eyes(zoo: Path, suites: Sequence[str], quiet: bool) -> EyesFigures:
+def bench_eyes(zoo: Zoo, suites: Sequence[str], quiet: bool) -> EyesFigures:
     unknown = sorted(set(suites) - {"zoo", "miniwob", "pocket"})
     if unknown:
         raise UserError(f"--suites: {unknown[0]} is none; there are zoo, miniwob and pocket")
-    if "zoo" in suites and not any(zoo.glob("*.html")):
-        raise UserError(f"--pages {zoo}: no *.html there; give the folder of test pages, as tests/pages")
-    return asyncio.run(_measure(zoo, _names(zoo), suites, quiet))
+    if "zoo" in suites and not zoo.names:
+        raise UserError(f"--pages {zoo.folder}: no *.html there; give the folder of test pages, as tests/pages")
+    return asyncio.run(_measure(zoo, suites, quiet))
 
 
-async def _measure(zoo: Path, pages: Sequence[str], suites: Sequence[str], quiet: bool) -> EyesFigures:
+async def _measure(zoo: Zoo, suites: Sequence[str], quiet: bool) -> EyesFigures:
     openers: dict[str, Callable[[], AsyncIterator[tuple[str, ChromiumSession]]]] = {
-        "zoo": partial(_zoo, zoo, pages),
-        "miniwob": _miniwob,
-        "pocket": _pocket,
+        "zoo": zoo.pages,
+        "miniwob": miniwob_pages,
+        "pocket": pocket_pages,
     }
     seen: list[_Seen] = []
     for suite in suites:
@@ -154,82 +145,3 @@ async def _accessible(session: ChromiumSession) -> list[int]:
 def _source() -> str:
     text = resources.files("clickgrad.bench").joinpath("eyes.js").read_text(encoding="utf-8")
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
-
-
-# --- the pages ---
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def _served(folder: Path) -> Iterator[str]:
-    handler = partial(_Handler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
-
-
-def _names(folder: Path) -> list[str]:
-    """Those that need no library: such as are not there would be seen without their scripts."""
-    return sorted(path.name for path in folder.glob("*.html") if "/npm/" not in path.read_text("utf-8"))
-
-
-async def _zoo(folder: Path, pages: Sequence[str]) -> AsyncIterator[tuple[str, ChromiumSession]]:
-    with _served(folder) as address:
-        async with Browser({"zoo.localhost": address}) as browser:
-            for page in pages:
-                async with _opened(browser, f"http://zoo.localhost/{page}") as session:
-                    yield f"zoo/{page.removesuffix('.html')}", session
-
-
-async def _miniwob() -> AsyncIterator[tuple[str, ChromiumSession]]:
-    tasks = {task.template: task for task in load_tasks("miniwob", "all")}
-    with Miniwob() as pages:
-        async with Browser(pages.hosts) as browser:
-            for template, task in sorted(tasks.items()):
-                game = pages.begin()
-                async with _opened(browser, task.start_url, game.headers) as session:
-                    yield f"miniwob/{template}", session
-                pages.forget(game)
-
-
-async def _pocket() -> AsyncIterator[tuple[str, ChromiumSession]]:
-    """A page of every kind on which a task begins; addresses that differ in numbers and names only are one kind."""
-    kinds: dict[tuple[str, bool], tuple[str, str | None]] = {}
-    for task in load_tasks("pocket", "all"):
-        for url in task.start_urls:
-            kinds.setdefault((_kind(url), task.user is None), (url, task.user))
-    with Arena() as arena:
-        async with Browser(arena.hosts) as browser:
-            for (kind, _), (url, user) in sorted(kinds.items()):
-                async with AsyncExitStack() as stack:
-                    world = arena.fork()
-                    stack.callback(world.close)
-                    cookies = world.login(user) if user else ()
-                    session = await browser.open(url, world.headers, cookies)
-                    stack.push_async_callback(session.close)
-                    yield f"pocket/{kind}", session
-
-
-def _kind(url: str) -> str:
-    """
-    >>> _kind("http://shop.localhost/product/17?tab=reviews")
-    'shop.localhost/product/N'
-    """
-    parts = urlsplit(url)
-    return f"{parts.hostname}{re.sub(r'[0-9]+', 'N', parts.path)}"
-
-
-@asynccontextmanager
-async def _opened(browser: Browser, url: str, headers: dict[str, str] | None = None) -> AsyncIterator[ChromiumSession]:
-    session = await browser.open(url, headers)
-    try:
-        yield session
-    finally:
-        await session.close()

@@ -81,6 +81,7 @@ class ChromiumSession:
         self._settle_s = settle_s
         self._files = FileGiver(abilities.files, self._tell)
         self._dialog = OpenDialog() if abilities.full else None
+        self._names_panes = abilities.full
         self._held: asyncio.Task[str] | None = None  # the action that a dialog interrupted
         self._on_close = on_close
         self._tabs: list[Tab] = []
@@ -180,7 +181,8 @@ class ChromiumSession:
             return Observation(self.url, tab.title, lines, (), titles, self._current, self._notice)
         async with self._blaming("observing the page"):
             budget_ms = int(1000 * _OBSERVED_WITHIN * self._timeout_s)
-            snapshot = read_snapshot(str(await tab.look({"budget_ms": budget_ms})))
+            looked = await tab.look({"budget_ms": budget_ms, "panes": self._names_panes})
+            snapshot = read_snapshot(str(looked))
         tab.title = snapshot.title
         return Observation(
             url=snapshot.url,

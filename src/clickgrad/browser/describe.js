@@ -94,18 +94,26 @@
     if (isField(el, role)) {
       if (role === "button") return tidy(el.value) || fieldLabel(el) || spare(el) || (el.type === "reset" ? "Reset" : "Submit");
       const label = ownLabel(el);
-      return fieldLabel(el) || (label && labelText(label)) || tidy(dom.getAttribute(el, "placeholder")) || spare(el) ||
+      return fieldLabel(el) || (label && labelText(label)) || hintOf(el) || spare(el) ||
         (el.type === "file" && textOf(dom.parentElement(el) || el)) || tidy(dom.getAttribute(el, "name"));
     }
     const given = fieldLabel(el);
-    // Some pages make labels of their classes and ids by script: those are no words for anybody.
-    const own = `${dom.getAttribute(el, "class") || ""} ${dom.getAttribute(el, "id") || ""}`.split(/\s+/);
+    // Some pages make labels of their classes, ids and tags by script: those are no words for anybody.
+    const own = `${dom.getAttribute(el, "class") || ""} ${dom.getAttribute(el, "id") || ""} ${dom.tagName(el)}`.split(/\s+/);
     const isWord = given.split(" ").some((word) => !own.includes(word));
     if (saysSomething(given) && isWord) return given;
+    if (role === "pane") return given;
+    if (role === "area") return textOf(dom.querySelector(el, "h1,h2,h3,h4,h5,h6,header") || el);
     const holds = role === "row" || (/^(button|item)$/.test(role) && dom.tagName(el) !== "BUTTON" && dom.querySelector(el, `${INNER},a`));
     const text = (holds && pieces(el, INNER, ", ")) || textOf(el);
     if (saysSomething(text)) return text;
     return given || spare(el) || imageText(el) || (text ? "" : iconName(el)) || text || spareInside(el) || painted(el) || shape(el) || swatch(el);
+  };
+  // What stands in a field until something is written; editors paint it.
+  const hintOf = (el) => {
+    const given = tidy(dom.getAttribute(el, "placeholder"));
+    if (given || !dom.isContentEditable(el) || tidy(dom.textContent(el))) return given;
+    return painted(el) || (dom.firstElementChild(el) ? painted(dom.firstElementChild(el)) : "");
   };
   // Words that only a stylesheet has.
   const painted = (el) => tidy((/^"(.*)"$/.exec(getComputedStyle(el, "::before").content) || [])[1]).replace(PRIVATE, "");
@@ -239,7 +247,7 @@
   };
 
   return {
-    tidy, saysSomething, textOf, fieldLabel, labelText, labelsOf, ownLabel, nameOf, optionText, valueOf, gauge, pictured, colourOf,
+    tidy, saysSomething, textOf, fieldLabel, labelText, labelsOf, ownLabel, nameOf, hintOf, optionText, valueOf, gauge, pictured, colourOf,
     statesOf, stressOf, startComparing: () => compared.clear(), pieces, INNER,
   };
 }

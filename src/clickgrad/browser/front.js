@@ -62,9 +62,26 @@
     const beside = height >= 0.8 * innerHeight && width < 0.5 * innerWidth && (left <= 1 || right >= innerWidth - 1);
     return along || beside;
   };
-  const holdsWords = (el) => /^(INPUT|TEXTAREA|SELECT|BUTTON)$/.test(dom.tagName(el)) || [...dom.childNodes(el)].some((node) => dom.nodeType(node) === 3 && node.data.trim());
+  const range = dom.createRange(document);
+  // Whether words of an element, or a field, lie in the rectangle; that its box does says little of a heading.
+  const hasWordsIn = (el, rect) => /^(INPUT|TEXTAREA|SELECT|BUTTON)$/.test(dom.tagName(el)) || [...dom.childNodes(el)].some((node) => {
+    if (dom.nodeType(node) !== 3 || !node.data.trim()) return false;
+    range.selectNodeContents(node);
+    const { left, top, right, bottom } = reach.intersect(range.getBoundingClientRect(), rect);
+    return right - left > 1 && bottom - top > 1;
+  });
+  // Whether what is hit in a layer hides what lies under it: through a row of icons the words behind can be read.
+  const isSolid = (hit, el) => {
+    for (const node of reach.outwards(hit)) {
+      if (dom.nodeType(node) !== 1) continue;
+      const { backgroundColor, backgroundImage } = getComputedStyle(node), alpha = (/^rgba\(.*, ([\d.]+)\)$/.exec(backgroundColor) || [0, 1])[1];
+      if (Number(alpha) >= 0.5 || backgroundImage !== "none" || /^(IMG|CANVAS|VIDEO|IFRAME)$/.test(dom.tagName(node))) return true;
+      if (node === el) return false;
+    }
+    return false;
+  };
   const hides = (el) => {
-    const { left, top, right, bottom } = reach.intersect(rectOf(el), reach.viewOf(window));
+    const rect = reach.intersect(rectOf(el), reach.viewOf(window)), { left, top, right, bottom } = rect;
     if (right - left < MIN_LAYER_PX || bottom - top < MIN_LAYER_PX / 2) return false;
     let shown = 0, hidden = 0;
     for (const across of SAMPLES) {
@@ -72,10 +89,10 @@
         const pile = elementsAt(left + across * (right - left), top + down * (bottom - top));
         if (!pile.length || !dom.contains(el, pile[0])) continue;
         shown++;
-        if (pile.some((one) => !dom.contains(el, one) && !dom.contains(one, el) && holdsWords(one))) hidden++;
+        if (isSolid(pile[0], el) && pile.some((one) => !dom.contains(el, one) && !dom.contains(one, el) && hasWordsIn(one, rect))) hidden++;
       }
     }
-    return shown > 0.5 * SAMPLES.length ** 2 && (hidden > 0 || dom.matches(el, SAID));
+    return shown > 0.5 * SAMPLES.length ** 2 && (hidden > 0 || [el, ...dom.children(el)].some((one) => dom.matches(one, SAID)));
   };
   // `covers` are the elements that were found to lie over some control or text.
   const isInFront = (el, covers) => {

@@ -23,9 +23,14 @@ _TOOLS = ("reach", "describe", "clickable", "front")  # each makes functions tha
 _SCRIPTS = ("observe", "hear", "act", "settle", "text", "title")
 _CALL = "function (name, argument) { return this(name, argument); }"
 _FIRST_CALL = f"function (name, argument) {{ return globalThis[{_PLACE}](name, argument); }}"
-_LOOK = "function (argument, clicks, ...nodes) { this('hear', { clicks, nodes }); return this('observe', argument); }"
-_CLICKS = frozenset({"click", "mousedown", "mouseup", "pointerdown", "pointerup", "dblclick", "touchstart", "touchend"})
-_DRAGS = frozenset({"dragstart"})
+_LOOK = "function (argument, counts, ...nodes) { this('hear', { counts, nodes }); return this('observe', argument); }"
+_KINDS = {  # of listeners, by where our scripts keep those who have them
+    "heard": frozenset(
+        {"click", "mousedown", "mouseup", "pointerdown", "pointerup", "dblclick", "touchstart", "touchend"}
+    ),
+    "dragged": frozenset({"dragstart"}),
+    "dropped": frozenset({"drop"}),
+}
 _EVERYTHING = 16  # kinds of events; React listens to some seventy
 _HEARD_AT_ONCE = 200  # each costs a third of a millisecond, once
 
@@ -49,9 +54,10 @@ def _bundle() -> str:
     """
     scripts = ",\n".join(f"{name}: {_load_script(name)}" for name in _SCRIPTS)
     tools = "\n".join(f"Object.assign(reach, ({_load_script(name)})(reach, kept));" for name in _TOOLS)
+    listeners = ", ".join(f"{name}: new Set()" for name in _KINDS)
     return (
         f"globalThis[{_PLACE}] ??= (() => {{\n"
-        "const kept = { refs: [], scrollers: null, aim: null, heard: new Set(), dragged: new Set() };\n"
+        f"const kept = {{ refs: [], scrollers: null, aim: null, {listeners} }};\n"
         f"const reach = {{}};\n{tools}\n"
         f"const scripts = {{ {scripts} }};\n"
         "return (name, argument) => name ? scripts[name](argument, reach, kept) : { reach, kept }; })()"
@@ -70,12 +76,12 @@ class IsolatedWorld:
         self._scripts = ""  # the function in the page, by an id that no other document's can have
         self._context = 0
         self._document = ""  # the page's own, whose listeners are asked for
-        self._heard: set[int] = set()
+        self._known: set[tuple[str, int]] = set()  # listeners that our scripts were told of
 
     def forget(self) -> None:
         """Another document has come; what is known of the last one would be asked in vain."""
         self._scripts, self._document = "", ""
-        self._heard.clear()
+        self._known.clear()
 
     async def find_frame(self) -> None:
         """Ahead of need: where documents will come. The frame stays while they go."""
@@ -83,8 +89,8 @@ class IsolatedWorld:
             self._frame = (await self._protocol.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
 
     async def look(self, argument: object) -> object:
-        """What is observed. Our scripts are told first which elements listen to clicks and dragging: their world does
-        not see the page's listeners.
+        """What is observed. Our scripts are told first which elements listen to clicks, to dragging and to what is
+        dropped: their world does not see the page's listeners.
 
         The browser knows them, whatever a page does: nothing of the page is run, and it notices nothing.
         """
@@ -95,10 +101,12 @@ class IsolatedWorld:
                 await self._install()
             whole = {"objectId": self._document, "depth": -1, "pierce": True}
             listeners = (await self._protocol.send("DOMDebugger.getEventListeners", whole))["listeners"]
-            clicks, drags = await asyncio.gather(
-                self._resolve(_nodes(listeners, _CLICKS)), self._resolve(_nodes(listeners, _DRAGS))
+            found = await asyncio.gather(
+                *(self._find_new(name, _nodes(listeners, kinds)) for name, kinds in _KINDS.items())
             )
-            told = [{"value": argument}, {"value": len(clicks)}, *({"objectId": node} for node in clicks + drags)]
+            counts = {name: len(nodes) for name, nodes in zip(_KINDS, found, strict=True)}
+            nodes = ({"objectId": node} for kind in found for node in kind)
+            told = [{"value": argument}, {"value": counts}, *nodes]
             call = {"objectId": self._scripts, "functionDeclaration": _LOOK, "returnByValue": True}
             answer = await self._protocol.send("Runtime.callFunctionOn", {**call, "arguments": told})
         except Error:
@@ -108,7 +116,6 @@ class IsolatedWorld:
 
     async def inspect(self, source: str, nodes: list[int]) -> object:
         """What a function of `reach`, `kept` and these nodes returns: for those who measure what is seen."""
-        self._heard -= set(nodes)
         found = await self._resolve(nodes)
         declared = f"function (...nodes) {{ const {{ reach, kept }} = this(); return ({source})(nodes, reach, kept); }}"
         call = {"objectId": self._scripts, "functionDeclaration": declared, "returnByValue": True}
@@ -117,15 +124,19 @@ class IsolatedWorld:
         )
         return _value(answer, "inspecting")
 
+    async def _find_new(self, kind: str, nodes: list[int]) -> list[str]:
+        new = [node for node in nodes if (kind, node) not in self._known][:_HEARD_AT_ONCE]
+        found = await self._resolve(new)
+        self._known.update((kind, node) for node in new)
+        return found
+
     async def _resolve(self, nodes: list[int]) -> list[str]:
         """As objects of our world. What has left the page meanwhile is left out."""
-        new = [node for node in nodes if node not in self._heard][:_HEARD_AT_ONCE]
         ask = {"executionContextId": self._context}
         found = await asyncio.gather(
-            *(self._protocol.send("DOM.resolveNode", {"backendNodeId": node, **ask}) for node in new),
+            *(self._protocol.send("DOM.resolveNode", {"backendNodeId": node, **ask}) for node in nodes),
             return_exceptions=True,
         )
-        self._heard.update(new)
         return [one["object"]["objectId"] for one in found if isinstance(one, dict)]
 
     async def call(self, script: str, argument: object) -> object:

@@ -1,9 +1,9 @@
-// What can be seen and acted on in the viewport, as JSON, frames of the same origin included. Arguments: {budget_ms}, after
-// which the rest of an endless page is left out, what reach.js and its like make, and where the elements are kept until the
-// next time. Returns {url, title, above, below, items}, what is in front first, else in DOM order: {text, tag, covered} for
+// What can be seen and acted on in the viewport, as JSON, frames of the same origin included. Arguments: {budget_ms, panes},
+// after which the rest of an endless page is left out and whether panes may be told by themselves, to be scrolled; what
+// reach.js and its like make; and where the elements are kept until the next time. Returns {url, title, above, below, items}, what is in front first, else in DOM order: {text, tag, covered} for
 // static text, {text, tag, ours} for words of our own, {id, role, tag, type, name, placeholder, value, options, states, box}
 // for controls.
-({ budget_ms }, reach, kept) => {
+({ budget_ms, panes: named }, reach, kept) => {
   const { dom, tidy, isRoot, roleOf, ACTIVE, labelsOf, labelText, ownLabel } = reach;
   const TEXT_LIMIT = 500;
   const ITEM_LIMIT = 10000;
@@ -150,6 +150,7 @@
     if (!states.includes("disabled")) {
       const mark = () => {
         if (reach.pointOn(el, target, clip, place) || isUnderBar(target, clip, place)) return;
+        if (getComputedStyle(target).pointerEvents === "none") return void states.push("disabled");
         states.push("covered");
         const cover = isCovered(rectOf(target), target, clip, place);
         if (cover) covers.add(cover);
@@ -162,7 +163,7 @@
     const id = refs.push({ el, target, role }) - 1;
     add({
       id, role, tag: dom.tagName(el).toLowerCase(), type: dom.tagName(el) === "INPUT" ? el.type : "",
-      name: cut(reach.nameOf(el, role)), placeholder: cut(tidy(dom.getAttribute(el, "placeholder"))), value: cut(tidy(reach.valueOf(el, role))),
+      name: cut(reach.nameOf(el, role)), placeholder: cut(reach.hintOf(el)), value: cut(tidy(reach.valueOf(el, role))),
       options: role === "select" ? [...el.options].slice(0, OPTION_LIMIT).map((option) => cut(reach.optionText(option))) : [],
       states,
       box: boxOf(target),
@@ -220,7 +221,7 @@
   const holdsControls = (el) => {
     if (dom.querySelector(el, ACTIVE)) return true;
     if (dom.matches(el, "a,button")) return false;
-    return reach.heardIn(el).some((one) => isSmallIn(el, one)) || Boolean(dom.querySelector(el, "[draggable=true],[tabindex]"));
+    return [...reach.heardIn(el), ...reach.cardsIn(el)].some((one) => isSmallIn(el, one)) || Boolean(dom.querySelector(el, "[draggable=true],[tabindex]"));
   };
   const isSmallIn = (el, one) => {
     const [whole, part] = [el, one].map((node) => dom.getBoundingClientRect(node));
@@ -235,7 +236,9 @@
     return scrolls(rootOf(one)) && !/hidden|clip/.test(getComputedStyle(ruling).overflowY);
   };
   const addPane = (el, { left, top, right, bottom }) => {
-    if (right - left >= MIN_PANE_PX && bottom - top >= MIN_PANE_PX) panes.push([el, (right - left) * (bottom - top)]);
+    const isLarge = right - left >= MIN_PANE_PX && bottom - top >= MIN_PANE_PX;
+    if (isLarge) panes.push([el, (right - left) * (bottom - top)]);
+    return isLarge;
   };
   const sideways = (el, style) => ({
     left: /auto|scroll/.test(style.overflowX) && dom.scrollLeft(el) > 8,
@@ -245,8 +248,9 @@
     const tag = dom.tagName(el), heading = /^H[1-6]$/.test(tag) ? tag.toLowerCase() : state.tag;
     const clips = style.overflow !== "visible" && !isRoot(el) && style.display !== "inline";
     const clip = clips ? reach.intersect(state.clip, dom.getBoundingClientRect(el)) : state.clip;
-    if (clips && /auto|scroll/.test(style.overflowY) && scrolls(el)) addPane(el, clip);
+    const isPane = clips && /auto|scroll/.test(style.overflowY) && scrolls(el) && addPane(el, clip);
     const more = clips && !state.mute && overlaps(clip, state.clip, MIN_PANE_PX / 2) ? sideways(el, style) : {};
+    const tells = named && !state.mute && (isPane || more.left || more.right);
     const inner = {
       ...state,
       tag: heading,
@@ -262,9 +266,19 @@
     };
     if (tag === "LABEL") visitUnrendered(el, inner);
     const folded = tag === "DETAILS" && !el.open;
+    if (tells) flush();
+    const before = { refs: refs.length, items: items.length };
     if (more.left) say("… more to the left");
     for (const child of childrenOf(el)) if (!folded || (dom.nodeType(child) === 1 && dom.tagName(child) === "SUMMARY")) visit(child, inner);
     if (more.right) say("… more to the right");
+    if (tells && refs.length === before.refs) tellPane(el, style, state, before.items);
+  };
+  // A pane that shows nothing to act on could not be scrolled by any number but its own.
+  const tellPane = (el, style, state, at) => {
+    flush();
+    const lines = items.splice(at);
+    emit(el, "pane", el, style, state);
+    items.push(...lines);
   };
   // A field of which nothing is drawn, not even what it is in, has only its label.
   const visitUnrendered = (label, state) => {

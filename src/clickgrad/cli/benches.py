@@ -50,12 +50,21 @@ def engine(options: argparse.Namespace) -> int:
     "eyes",
     "what is told of pages against what everybody else says can be acted on there",
     option("--pages", type=Path, default=Path("tests/pages"), metavar="DIR", help="the zoo (default: tests/pages)"),
+    option(
+        "--libraries",
+        type=Path,
+        default=Path("~/.cache/clickgrad/npm"),
+        metavar="DIR",
+        help="of npm, that pages of the zoo ask for (default: ~/.cache/clickgrad/npm)",
+    ),
     option("--suites", default="zoo,miniwob,pocket", metavar="A,B", help="of zoo, miniwob, pocket (default: all)"),
 )
 def eyes(options: argparse.Namespace) -> int:
     from clickgrad.bench.eyes import bench_eyes
+    from clickgrad.bench.eyes_pages import Zoo
 
-    figures = bench_eyes(options.pages, options.suites.split(","), quiet=options.json)
+    zoo = Zoo(options.pages, options.libraries.expanduser())
+    figures = bench_eyes(zoo, options.suites.split(","), quiet=options.json)
     print(json.dumps(figures.plain()) if options.json else figures.text())
     return DONE
 

@@ -111,7 +111,7 @@ class WebTaskset(vf.Taskset[WebTask, WebTasksetConfig]):
     def load(self) -> Iterable[WebTask]:
         chosen = self.config
         config = interop_config(chosen.suite, max_turns=chosen.max_turns, world_seed=chosen.world_seed)
-        system = system_prompt("full", config.agent.reply_format, config.agent.actions)
+        system = system_prompt("full", config.agent.reply_format, config.agent.actions, config.agent.rendering)
         for task in chosen_tasks(config, chosen.split):
             data = WebData(
                 id=task.id,

@@ -39,6 +39,8 @@ from clickgrad.types import (
 )
 from clickgrad.webarena import ProgramHtml, StringMatch, UrlMatch
 
+UNKNOWN_TURNS = 40  # enough for an expert of which nobody has said how many it takes
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -177,7 +179,7 @@ async def _play(config: Config, policy: Policy, tasks: Sequence[Task], quiet: bo
     bounds = Bounds(config.rollout.concurrency, config.rollout.retries)
     with progress_bar(policy.name, len(slots), quiet=quiet) as ticker:
         agent = make_agent(config, policy, prompt_builder(config, None), temperature=1.0, run=Path())
-        known = [task.expert_turns or config.agent.max_turns for task in tasks]
+        known = [task.expert_turns or max(config.agent.max_turns, UNKNOWN_TURNS) for task in tasks]
         longest = max(policy.longest if isinstance(policy, RecordedPolicy) else 0, *known)
         agent = replace(agent, limits=replace(agent.limits, max_turns=longest + 5), save_screenshot=None)
         async with open_venue(config) as venue:

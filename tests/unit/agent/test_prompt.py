@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tiny import make_task, tiny_tokenizer
 
-from clickgrad.agent.prompt import ABOVE, CUT, PLACEHOLDER, Frame, PromptBuilder, surroundings
+from clickgrad.agent.prompt import ABOVE, CUT, PLACEHOLDER, Frame, PromptBuilder, surroundings, system_prompt
 from clickgrad.errors import UserError
 from clickgrad.policy.models import ChatTokenizer
 from clickgrad.types import Completion, Finish, Message, Observation
@@ -145,6 +145,14 @@ def test_the_fingerprint_changes_with_all_that_changes_the_tokens(tokenizer: Cha
     ]
     assert len({builder.fingerprint for builder in builders}) == len(builders)
     assert PromptBuilder(tokenizer, "plain", "short").fingerprint == builders[0].fingerprint
+
+
+def test_the_full_prompt_shows_elements_as_pages_do() -> None:
+    outline, html = (system_prompt("full", "plain", "paper", rendering) for rendering in ("outline", "html"))
+    assert "link Blue Mug [3]" in outline
+    assert "id=" not in outline
+    assert '<a id="3"> Blue Mug </a>' in html
+    assert "[3]" not in html
 
 
 def test_without_a_tokenizer_there_are_messages_and_no_ids() -> None:
