@@ -28,6 +28,7 @@ import torch
 from clickgrad.errors import PolicyError, boundary
 from clickgrad.policy.device import give_back_threads, on_device_of
 from clickgrad.policy.drafts import Drafter, Page
+from clickgrad.policy.draws import choose
 from clickgrad.policy.kv import PassAttention, PrefixStore, Rows, Segment, shared_length
 from clickgrad.policy.models import LoadedModel
 from clickgrad.policy.packed import PackedLinears, Packing
@@ -142,7 +143,7 @@ class TorchEngine:
         self._waiting: deque[Request] = deque()
         self._live: list[Request] = []  # one a row
         self._packed: Packing = loaded.packing or PackedLinears(loaded.model, loaded.compute)
-        self._rows = Rows(loaded.model.config, self._packed.cache_dtype or loaded.model.dtype)
+        self._rows = Rows(loaded.model.config, self._packed.cache_dtype or loaded.model.dtype, max_rows)
         self._prefixes = PrefixStore(cache_tokens)
         self._drafter = Drafter() if drafting else None
         self._hearers: dict[str, Callable[[str], None]] = {}
@@ -415,14 +416,10 @@ class TorchEngine:
     def _draw(self, parts: list[_Part], logits_MV: torch.Tensor) -> None:
         """One token for every reply, and one more for each guess that was right."""
         places = [(part, number) for part in parts for number in range(part.draws)]
-        cold = torch.tensor([part.request.sampling.temperature or 1.0 for part, _ in places])
-        logprobs_MV = torch.log_softmax(logits_MV / cold[:, None], -1)
-        lots = torch.tensor(
-            [part.request.lot(len(part.request.sampled) + number) for part, number in places], dtype=torch.float64
-        )
-        greedy = torch.tensor([part.request.sampling.temperature == 0 for part, _ in places])
-        tokens = torch.where(greedy, logprobs_MV.argmax(-1), draw(logprobs_MV, lots))
-        told = logprobs_MV.gather(1, tokens[:, None])[:, 0].tolist()
+        temperatures = [part.request.sampling.temperature for part, _ in places]
+        lots = [part.request.lot(len(part.request.sampled) + number) for part, number in places]
+        tokens, logprobs = choose(logits_MV, temperatures, lots)
+        told = logprobs.tolist()
         drawn = tokens.tolist()
         at = 0
         for part in parts:
@@ -495,13 +492,3 @@ def _drawing_places(parts: Sequence[_Part]) -> list[int]:
         places += range(end - part.draws, end)
         begin = end
     return places
-
-
-def draw(logprobs_MV: torch.Tensor, lots_M: torch.Tensor) -> torch.Tensor:
-    """[M]: the token at which the probabilities added up in order pass the lot.
-
-    Probabilities 0.2, 0.5, 0.3 and the lot 0.6: the sums are 0.2, 0.7, 1.0, so it is the second token.
-    """
-    sums_MV = logprobs_MV.exp().cumsum(-1, dtype=torch.float64)
-    found = torch.searchsorted(sums_MV, (lots_M * sums_MV[:, -1])[:, None], right=True)[:, 0]
-    return found.clamp_(max=logprobs_MV.shape[1] - 1)
