@@ -25,7 +25,8 @@ SHORT = 16  # tokens: segments up to this length attend together, padded to the 
 class Rows:
     """One buffer [C, 2, R, G, T, D]; rows 0..n-1 are in use, each with a length of its own.
 
-    It grows as a whole and by doubling, up to `most` rows. Many small buffers that grow row by row leave holes, which nothing fits into.
+    It grows as a whole and by doubling, up to `most` rows: many small buffers that grow row by row leave holes, which
+    nothing else fits into.
     """
 
     def __init__(self, config: Any, dtype: torch.dtype, most: int) -> None:
