@@ -38,6 +38,11 @@ class Rows:
         self._shape = config.num_hidden_layers, heads, size
         self.buffer = self._zeros(0, 0)
 
+    @property
+    def capacity(self) -> int:
+        """In tokens."""
+        return self.buffer.shape[2] * self.buffer.shape[4]
+
     def add(self, beginning: Tensor | None, positions: int) -> None:
         """A new last row with room for `positions`, of which the first ones are known: [C, 2, G, T, D]."""
         row = len(self.lengths)
@@ -61,6 +66,7 @@ class Rows:
 
     def clear(self) -> None:
         self.lengths.clear()
+        self.buffer = self._zeros(0, 0)
 
     def _reserve(self, rows: int, positions: int) -> None:
         old = self.buffer
@@ -187,7 +193,7 @@ class PrefixStore:
     def __init__(self, max_tokens: int) -> None:
         self._max_tokens = max_tokens
         self._entries: OrderedDict[bytes, tuple[np.ndarray[Any, Any], Tensor]] = OrderedDict()
-        self._tokens = 0
+        self.tokens = 0
         self.hit_tokens = 0
         self.asked_tokens = 0
 
@@ -217,14 +223,14 @@ class PrefixStore:
         if len(ids) > self._max_tokens:
             return
         self._entries[known.tobytes()] = (known, computed)
-        self._tokens += len(ids)
-        while self._tokens > self._max_tokens:
+        self.tokens += len(ids)
+        while self.tokens > self._max_tokens:
             _, (gone, _) = self._entries.popitem(last=False)
-            self._tokens -= len(gone)
+            self.tokens -= len(gone)
 
     def clear(self) -> None:
         self._entries.clear()
-        self._tokens = 0
+        self.tokens = 0
 
 
 def shared_length(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> int:

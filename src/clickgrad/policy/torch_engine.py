@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from clickgrad.errors import PolicyError, boundary
-from clickgrad.policy.device import give_back_threads, on_device_of
+from clickgrad.policy.device import give_back_memory, give_back_threads, on_device_of
 from clickgrad.policy.drafts import Drafter, Page
 from clickgrad.policy.draws import choose
 from clickgrad.policy.kv import PassAttention, PrefixStore, Rows, Segment, shared_length
@@ -82,8 +82,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Swap:
+    """What is to be done between two passes."""
+
     change: Callable[[], None]
-    version: int
+    version: int | None  # of the weights that it puts in place; None: they stay
     done: Future[None] = field(default_factory=Future)
 
     def settle(self, error: PolicyError | None = None) -> None:
@@ -179,7 +181,13 @@ class TorchEngine:
 
         Each token's logprob is that of the weights it was drawn with; a completion carries the oldest version.
         """
-        swap = _Swap(change, version)
+        self._between_passes(_Swap(change, version))
+
+    def rest(self) -> None:
+        """Keys and values go: nobody asks until the next weights come, and those compute their own."""
+        self._between_passes(_Swap(self._let_go, None))
+
+    def _between_passes(self, swap: _Swap) -> None:
         with self._wait_for(swap):
             self._arrivals.put(swap)
             try:
@@ -191,6 +199,11 @@ class TorchEngine:
     def cache_hit_share(self) -> float:
         """Prompt tokens that did not have to be computed."""
         return self._prefixes.hit_tokens / max(1, self._prefixes.asked_tokens)
+
+    @property
+    def held_tokens(self) -> int:
+        """Whose keys and values are in memory, or have room there."""
+        return self._rows.capacity + self._prefixes.tokens
 
     @property
     def tokens_per_forward(self) -> float:
@@ -303,13 +316,20 @@ class TorchEngine:
         try:
             with boundary(PolicyError, "putting new weights in place"):
                 swap.change()
-                self._packed.refresh()
+                if swap.version is not None:
+                    self._packed.refresh()
         except PolicyError as error:
             swap.settle(error)
             return
         self._prefixes.clear()  # the old weights computed them
-        self.version = swap.version
+        self.version = self.version if swap.version is None else swap.version
         swap.settle()
+
+    def _let_go(self) -> None:
+        self._prefixes.clear()
+        if not self._live:
+            self._rows.clear()
+        give_back_memory()
 
     def _drop_cancelled(self) -> None:
         for row in reversed(range(len(self._live))):
