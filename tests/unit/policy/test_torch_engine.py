@@ -318,5 +318,7 @@ async def test_an_engine_that_rests_holds_no_keys_and_answers_the_same_afterward
     assert engine.held_tokens == 0
     engine.swap_weights(lambda: None, 1)
     after = await engine.complete(ask(ids), Sampling(8, seed=1))
-    assert after.ids == before.ids and (before.policy_version, after.policy_version) == (0, 1)
-    assert engine.held_tokens > 0 and worst_error(loaded, ids, after) < 1e-4
+    assert after.ids == before.ids
+    assert (before.policy_version, after.policy_version) == (0, 1)
+    assert engine.held_tokens > 0
+    assert worst_error(loaded, ids, after) < 1e-4
