@@ -460,7 +460,7 @@ class TorchEngine:
         if not request.sampled:
             self._keep_prompt(request, row)
         guesses = part.ids[len(part.ids) - part.guesses :]
-        right = 0
+        right, known = 0, len(request.sampled)
         for number, (token, logprob) in enumerate(zip(tokens, logprobs, strict=True)):
             if not isfinite(logprob):
                 request.failed = PolicyError(
@@ -477,7 +477,8 @@ class TorchEngine:
             request.hear(self._loaded.tokenizer.decode(request.sampled))
         self._replying += 1
         self._drawn += right + 1
-        if self._drafter and part.guesses:
+        if self._drafter:
+            self._drafter.learn(request.sampled, since=known)
             self._drafter.note(part.guesses, right)
 
     def _keep_prompt(self, request: Request, row: int) -> None:
@@ -493,8 +494,6 @@ class TorchEngine:
         stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids
         text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
         finish = Finish.STOP if stopped else Finish.LENGTH
-        if self._drafter:
-            self._drafter.learn(request.sampled)
         request.settle(Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, request.version))
 
     def _drop(self, row: int) -> None:
