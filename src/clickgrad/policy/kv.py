@@ -66,7 +66,7 @@ class Rows:
 
     def clear(self) -> None:
         self.lengths.clear()
-        self.buffer = self._zeros(0, 0)
+        self.buffer = self._zeros(0, self.buffer.shape[4])  # as many positions will be needed again
 
     def _reserve(self, rows: int, positions: int) -> None:
         old = self.buffer
