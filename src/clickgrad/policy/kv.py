@@ -23,9 +23,9 @@ SHORT = 16  # tokens: segments up to this length attend together, padded to the 
 
 
 class Rows:
-    """One buffer [C, 2, R, G, T, D]; rows 0..n-1 are in use, each with a length of its own.
+    """Buffers [2, R, G, T, D], one a layer; rows 0..n-1 are in use, each with a length of its own.
 
-    It grows as a whole and by doubling, up to `most` rows: many small buffers that grow row by row leave holes, which
+    Rows are doubled when they are too few, up to `most`: what grows row by row leaves holes in the memory, which
     nothing else fits into.
     """
 
@@ -35,13 +35,18 @@ class Rows:
         self.dtype = dtype
         self._most = most
         self.lengths: list[int] = []
-        self._shape = config.num_hidden_layers, heads, size
-        self.buffer = self._zeros(0, 0)
+        self._shape = heads, size
+        self.buffers = [self._zeros(0, 0) for _ in range(config.num_hidden_layers)]
 
     @property
     def capacity(self) -> int:
         """In tokens."""
-        return self.buffer.shape[2] * self.buffer.shape[4]
+        rows, positions = self._room
+        return rows * positions
+
+    @property
+    def _room(self) -> tuple[int, int]:
+        return self.buffers[0].shape[1], self.buffers[0].shape[3]
 
     def add(self, beginning: Tensor | None, positions: int) -> None:
         """A new last row with room for `positions`, of which the first ones are known: [C, 2, G, T, D]."""
@@ -49,7 +54,8 @@ class Rows:
         self._reserve(row + 1, positions)
         known = 0 if beginning is None else beginning.shape[3]
         if beginning is not None:
-            self.buffer[:, :, row, :, :known] = beginning
+            for buffer, old in zip(self.buffers, beginning, strict=True):
+                buffer[:, row, :, :known] = old
         self.lengths.append(known)
 
     def remove(self, row: int) -> None:
@@ -57,31 +63,35 @@ class Rows:
         last = len(self.lengths) - 1
         length = self.lengths.pop()
         if row != last:
-            self.buffer[:, :, row, :, :length] = self.buffer[:, :, last, :, :length]
+            for buffer in self.buffers:
+                buffer[:, row, :, :length] = buffer[:, last, :, :length]
             self.lengths[row] = length
 
     def beginning(self, row: int, length: int) -> Tensor:
-        """A copy of the first positions of a row."""
-        return self.buffer[:, :, row, :, :length].clone()
+        """A copy of the first positions of a row, [C, 2, G, T, D]."""
+        return torch.stack([buffer[:, row, :, :length] for buffer in self.buffers])
 
     def clear(self) -> None:
         self.lengths.clear()
-        self.buffer = self._zeros(0, self.buffer.shape[4])  # as many positions will be needed again
+        _, positions = self._room  # as many will be needed again
+        self.buffers = [self._zeros(0, positions) for _ in self.buffers]
 
     def _reserve(self, rows: int, positions: int) -> None:
-        old = self.buffer
-        old_rows, old_positions = old.shape[2], old.shape[4]
+        old_rows, old_positions = self._room
         if rows <= old_rows and positions <= old_positions:
             return
         rows = old_rows if rows <= old_rows else max(rows, min(2 * old_rows, self._most))
         positions = max(-(-positions // GROW) * GROW, old_positions)
-        self.buffer = self._zeros(rows, positions)
-        self.buffer[:, :, :old_rows, :, :old_positions] = old
+        # Layer by layer, so that two whole copies never lie side by side; the first one, whose size is looked at, last.
+        for layer in reversed(range(len(self.buffers))):
+            grown = self._zeros(rows, positions)
+            grown[:, :old_rows, :, :old_positions] = self.buffers[layer]
+            self.buffers[layer] = grown
 
     def _zeros(self, rows: int, positions: int) -> Tensor:
         # Zeros, not garbage: masked positions still enter the product, and 0 * NaN is NaN.
-        layers, heads, size = self._shape
-        return torch.zeros(layers, 2, rows, heads, positions, size, dtype=self.dtype)
+        heads, size = self._shape
+        return torch.zeros(2, rows, heads, positions, size, dtype=self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +148,7 @@ class PassAttention:
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, scaling: float | None, layer: int) -> Tensor:
         """query [1, H, N, D], key and value [1, G, N, D]; returns [1, N, H, D]."""
-        keys, values = self._rows.buffer[layer]
+        keys, values = self._rows.buffers[layer]
         keys[self._at_row, :, self._at_position] = key[0].transpose(0, 1).to(keys.dtype)
         values[self._at_row, :, self._at_position] = value[0].transpose(0, 1).to(values.dtype)
         _, heads, tokens, size = query.shape
