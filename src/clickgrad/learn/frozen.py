@@ -83,7 +83,8 @@ class BothWays:
 
 
 def _both_ways(layer: torch.nn.Linear, dtype: torch.dtype) -> BothWays:
-    weight, bias = layer.weight, layer.bias
+    # Rounded first: then all copies that come and go are as large as those that stay, and leave no holes.
+    weight, bias = layer.weight.to(dtype), layer.bias
     return BothWays(pack(weight, dtype), pack(weight.t().contiguous(), dtype), None if bias is None else bias.to(dtype))
 
 

@@ -245,8 +245,7 @@ class LocalLearner:
     @_on_all_ranks
     def refresh_sampler(self) -> None:
         self._refresh_sampler()
-        if device_of(self.model).type != "cpu":
-            give_back_memory()  # whoever samples on the same GPU needs it
+        give_back_memory()  # of the update: whoever samples on the same device, and the browsers, need it
 
     @torch.no_grad()
     def _refresh_sampler(self) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-MOST = 12  # tokens guessed at a time
+MOST = 15  # tokens guessed at a time: with the one before them they still attend together (kv.SHORT)
 CONTEXTS = (5, 3, 2)  # preceding tokens of the reply that a guess from earlier replies goes by, the longer first
-COPIED = 2  # tokens of the reply that must stand on the page for a guess to copy what follows there
+COPIED = 3  # tokens of the reply that must stand on the page for a guess to copy what follows there
 COPYING = 0.8  # how sure a copy is that no earlier reply speaks for
 FLOOR = 0.2  # a guess ends where it is less likely right than this, as a whole
 FLOOR_WHEN_FULL = 0.5  # while prompts wait for a place in the pass, which a wrong guess takes from them
@@ -59,12 +59,12 @@ class Drafter:
             known.append(token)
         return draft
 
-    def learn(self, reply: Sequence[int]) -> None:
-        """From a finished reply."""
+    def learn(self, reply: Sequence[int], since: int = 0) -> None:
+        """From the tokens of a reply after the first `since`: it need not be finished, for many begin alike at once."""
         if len(self._following) > REMEMBERED:
             self._following.clear()
         known = [BEFORE] * max(CONTEXTS) + list(reply)
-        for at in range(max(CONTEXTS), len(known)):
+        for at in range(max(CONTEXTS) + since, len(known)):
             for size in CONTEXTS:
                 self._following[tuple(known[at - size : at])][known[at]] += 1
 

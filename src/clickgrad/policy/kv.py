@@ -1,7 +1,7 @@
 """Keys and values of attention: a row for every request under way, and prompts kept for whoever shares their beginning.
 
-Shapes: R rows, N tokens of a pass, G key/value heads, H query heads, T positions, D head size; a (keys, values) pair a
-layer.
+Shapes: C layers, 2 for keys and values, R rows, N tokens of a pass, G key/value heads, H query heads, T positions, D
+head size.
 """
 
 from __future__ import annotations
@@ -17,31 +17,45 @@ import torch
 from clickgrad.policy.attention import attend
 
 Tensor = torch.Tensor
-Layers = list[tuple[Tensor, Tensor]]  # each [G, T, D] of one request
 GROW = 64  # positions added at a time
 WORTH_ALL = 0.6  # share of a buffer in use from which its end is better masked than cut off, which would copy it
 SHORT = 16  # tokens: segments up to this length attend together, padded to the longest of them
 
 
 class Rows:
-    """Buffers [R, G, T, D], one a layer; rows 0..n-1 are in use, each with a length of its own."""
+    """Buffers [2, R, G, T, D], one a layer; rows 0..n-1 are in use, each with a length of its own.
 
-    def __init__(self, config: Any, dtype: torch.dtype) -> None:
+    Rows are doubled when they are too few, up to `most`: what grows row by row leaves holes in the memory, which
+    nothing else fits into.
+    """
+
+    def __init__(self, config: Any, dtype: torch.dtype, most: int) -> None:
         heads = config.num_key_value_heads
         size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         self.dtype = dtype
+        self._most = most
         self.lengths: list[int] = []
         self._shape = heads, size
-        self.buffers = [(self._zeros(0, 0), self._zeros(0, 0)) for _ in range(config.num_hidden_layers)]
+        self.buffers = [self._zeros(0, 0) for _ in range(config.num_hidden_layers)]
 
-    def add(self, beginning: Layers, positions: int) -> None:
-        """A new last row with room for `positions`, of which the first ones are known."""
+    @property
+    def capacity(self) -> int:
+        """In tokens."""
+        rows, positions = self._room
+        return rows * positions
+
+    @property
+    def _room(self) -> tuple[int, int]:
+        return self.buffers[0].shape[1], self.buffers[0].shape[3]
+
+    def add(self, beginning: Tensor | None, positions: int) -> None:
+        """A new last row with room for `positions`, of which the first ones are known: [C, 2, G, T, D]."""
         row = len(self.lengths)
         self._reserve(row + 1, positions)
-        known = beginning[0][0].shape[1] if beginning else 0
-        for (keys, values), (old_keys, old_values) in zip(self.buffers, beginning, strict=False):
-            keys[row, :, :known] = old_keys
-            values[row, :, :known] = old_values
+        known = 0 if beginning is None else beginning.shape[3]
+        if beginning is not None:
+            for buffer, old in zip(self.buffers, beginning, strict=True):
+                buffer[:, row, :, :known] = old
         self.lengths.append(known)
 
     def remove(self, row: int) -> None:
@@ -49,34 +63,35 @@ class Rows:
         last = len(self.lengths) - 1
         length = self.lengths.pop()
         if row != last:
-            for keys, values in self.buffers:
-                keys[row, :, :length] = keys[last, :, :length]
-                values[row, :, :length] = values[last, :, :length]
+            for buffer in self.buffers:
+                buffer[:, row, :, :length] = buffer[:, last, :, :length]
             self.lengths[row] = length
 
-    def beginning(self, row: int, length: int) -> Layers:
-        """A copy of the first positions of a row."""
-        return [(keys[row, :, :length].clone(), values[row, :, :length].clone()) for keys, values in self.buffers]
+    def beginning(self, row: int, length: int) -> Tensor:
+        """A copy of the first positions of a row, [C, 2, G, T, D]."""
+        return torch.stack([buffer[:, row, :, :length] for buffer in self.buffers])
 
     def clear(self) -> None:
         self.lengths.clear()
+        _, positions = self._room  # as many will be needed again
+        self.buffers = [self._zeros(0, positions) for _ in self.buffers]
 
     def _reserve(self, rows: int, positions: int) -> None:
-        old_rows, old_positions = self.buffers[0][0].shape[0::2]
+        old_rows, old_positions = self._room
         if rows <= old_rows and positions <= old_positions:
             return
+        rows = old_rows if rows <= old_rows else max(rows, min(2 * old_rows, self._most))
         positions = max(-(-positions // GROW) * GROW, old_positions)
-        rows = max(rows, old_rows)
         # Layer by layer, so that two whole copies never lie side by side; the first one, whose size is looked at, last.
-        for layer, (keys, values) in reversed(list(enumerate(self.buffers))):
-            grown = self._zeros(rows, positions), self._zeros(rows, positions)
-            grown[0][:old_rows, :, :old_positions], grown[1][:old_rows, :, :old_positions] = keys, values
+        for layer in reversed(range(len(self.buffers))):
+            grown = self._zeros(rows, positions)
+            grown[:, :old_rows, :, :old_positions] = self.buffers[layer]
             self.buffers[layer] = grown
 
     def _zeros(self, rows: int, positions: int) -> Tensor:
         # Zeros, not garbage: masked positions still enter the product, and 0 * NaN is NaN.
         heads, size = self._shape
-        return torch.zeros(rows, heads, positions, size, dtype=self.dtype)
+        return torch.zeros(2, rows, heads, positions, size, dtype=self.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +202,20 @@ class PrefixStore:
 
     def __init__(self, max_tokens: int) -> None:
         self._max_tokens = max_tokens
-        self._entries: OrderedDict[bytes, tuple[np.ndarray[Any, Any], Layers]] = OrderedDict()
-        self._tokens = 0
+        self._entries: OrderedDict[bytes, tuple[np.ndarray[Any, Any], Tensor]] = OrderedDict()
+        self.tokens = 0
         self.hit_tokens = 0
         self.asked_tokens = 0
 
-    def longest(self, ids: tuple[int, ...]) -> Layers:
-        """The stored beginning that `ids` shares most of."""
+    def longest(self, ids: tuple[int, ...]) -> Tensor | None:
+        """Of the stored beginning that `ids` shares most of: [C, 2, G, T, D]."""
         self.asked_tokens += len(ids)
         best, key = self._closest(ids)
         if not best:
-            return []
+            return None
         self._entries.move_to_end(key)
         self.hit_tokens += best
-        return [(keys[:, :best], values[:, :best]) for keys, values in self._entries[key][1]]
+        return self._entries[key][1][:, :, :, :best]
 
     def known_length(self, ids: tuple[int, ...]) -> int:
         return self._closest(ids)[0]
@@ -213,19 +228,19 @@ class PrefixStore:
     def knows(self, ids: tuple[int, ...]) -> bool:
         return np.asarray(ids, dtype=np.int64).tobytes() in self._entries
 
-    def keep(self, ids: tuple[int, ...], pairs: Layers) -> None:
+    def keep(self, ids: tuple[int, ...], computed: Tensor) -> None:
         known = np.asarray(ids, dtype=np.int64)
         if len(ids) > self._max_tokens:
             return
-        self._entries[known.tobytes()] = (known, pairs)
-        self._tokens += len(ids)
-        while self._tokens > self._max_tokens:
+        self._entries[known.tobytes()] = (known, computed)
+        self.tokens += len(ids)
+        while self.tokens > self._max_tokens:
             _, (gone, _) = self._entries.popitem(last=False)
-            self._tokens -= len(gone)
+            self.tokens -= len(gone)
 
     def clear(self) -> None:
         self._entries.clear()
-        self._tokens = 0
+        self.tokens = 0
 
 
 def shared_length(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> int:

@@ -27,7 +27,7 @@ ROWS_HINT = 16  # the layout for so many rows serves all other numbers as well, 
 INT8_ENGINE = "fbgemm"
 SMALLEST = 1e-8
 TRIED_ROWS, TRIED_SIZE = 96, (1024, 2048)  # about what a pass of the engine holds, and a layer
-TRIES = 5
+TRIES = 9
 WORTH_IT = 1.3  # times as fast as float32, or rounding is not worth it
 
 
@@ -85,14 +85,22 @@ class PackedLinears:
 
 @cache
 def fastest() -> Choice:
-    """The type whose products are fastest on this machine, by a few of them. Where none is worth it, float32."""
+    """The type whose products are fastest on this machine, by a few of them. Where none is worth it, float32.
+
+    Measured in seconds of one core: others who compute beside it must not decide how a whole run computes.
+    """
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return Choice("float32", 1.0)
     layer = torch.nn.Linear(*TRIED_SIZE, bias=False)
     rows = torch.randn(TRIED_ROWS, layer.in_features)
-    with torch.inference_mode():
-        exact = _seconds(rows, layer, "float32")
-        gain = exact / _seconds(rows, layer, "bfloat16") if _knows_bfloat16() else 0.0
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode():
+            exact = _seconds(rows, layer, "float32")
+            gain = exact / _seconds(rows, layer, "bfloat16") if _knows_bfloat16() else 0.0
+    finally:
+        torch.set_num_threads(threads)
     return Choice("bfloat16", gain) if gain >= WORTH_IT else Choice("float32", 1.0)
 
 
@@ -100,9 +108,9 @@ def _seconds(rows: torch.Tensor, layer: torch.nn.Linear, kind: Compute) -> float
     pack, multiply = KINDS[kind]
     packed, best = pack(layer.weight), float("inf")
     for _ in range(TRIES):
-        started = time.perf_counter()
+        started = time.thread_time()
         multiply(rows, packed, None)
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.thread_time() - started)
     return best
 
 

@@ -26,8 +26,9 @@ import numpy as np
 import torch
 
 from clickgrad.errors import PolicyError, boundary
-from clickgrad.policy.device import give_back_threads, on_device_of
+from clickgrad.policy.device import give_back_memory, give_back_threads, on_device_of
 from clickgrad.policy.drafts import Drafter, Page
+from clickgrad.policy.draws import choose
 from clickgrad.policy.kv import PassAttention, PrefixStore, Rows, Segment, shared_length
 from clickgrad.policy.models import LoadedModel
 from clickgrad.policy.packed import PackedLinears, Packing
@@ -81,8 +82,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Swap:
+    """What is to be done between two passes."""
+
     change: Callable[[], None]
-    version: int
+    version: int | None  # of the weights that it puts in place; None: they stay
     done: Future[None] = field(default_factory=Future)
 
     def settle(self, error: PolicyError | None = None) -> None:
@@ -142,7 +145,7 @@ class TorchEngine:
         self._waiting: deque[Request] = deque()
         self._live: list[Request] = []  # one a row
         self._packed: Packing = loaded.packing or PackedLinears(loaded.model, loaded.compute)
-        self._rows = Rows(loaded.model.config, self._packed.cache_dtype or loaded.model.dtype)
+        self._rows = Rows(loaded.model.config, self._packed.cache_dtype or loaded.model.dtype, max_rows)
         self._prefixes = PrefixStore(cache_tokens)
         self._drafter = Drafter() if drafting else None
         self._hearers: dict[str, Callable[[str], None]] = {}
@@ -178,7 +181,13 @@ class TorchEngine:
 
         Each token's logprob is that of the weights it was drawn with; a completion carries the oldest version.
         """
-        swap = _Swap(change, version)
+        self._between_passes(_Swap(change, version))
+
+    def rest(self) -> None:
+        """Keys and values go: nobody asks until the next weights come, and those compute their own."""
+        self._between_passes(_Swap(self._let_go, None))
+
+    def _between_passes(self, swap: _Swap) -> None:
         with self._wait_for(swap):
             self._arrivals.put(swap)
             try:
@@ -190,6 +199,11 @@ class TorchEngine:
     def cache_hit_share(self) -> float:
         """Prompt tokens that did not have to be computed."""
         return self._prefixes.hit_tokens / max(1, self._prefixes.asked_tokens)
+
+    @property
+    def held_tokens(self) -> int:
+        """Whose keys and values are in memory, or have room there."""
+        return self._rows.capacity + self._prefixes.tokens
 
     @property
     def tokens_per_forward(self) -> float:
@@ -302,13 +316,20 @@ class TorchEngine:
         try:
             with boundary(PolicyError, "putting new weights in place"):
                 swap.change()
-                self._packed.refresh()
+                if swap.version is not None:
+                    self._packed.refresh()
         except PolicyError as error:
             swap.settle(error)
             return
         self._prefixes.clear()  # the old weights computed them
-        self.version = swap.version
+        self.version = self.version if swap.version is None else swap.version
         swap.settle()
+
+    def _let_go(self) -> None:
+        self._prefixes.clear()
+        if not self._live:
+            self._rows.clear()
+        give_back_memory()
 
     def _drop_cancelled(self) -> None:
         for row in reversed(range(len(self._live))):
@@ -415,14 +436,10 @@ class TorchEngine:
     def _draw(self, parts: list[_Part], logits_MV: torch.Tensor) -> None:
         """One token for every reply, and one more for each guess that was right."""
         places = [(part, number) for part in parts for number in range(part.draws)]
-        cold = torch.tensor([part.request.sampling.temperature or 1.0 for part, _ in places])
-        logprobs_MV = torch.log_softmax(logits_MV / cold[:, None], -1)
-        lots = torch.tensor(
-            [part.request.lot(len(part.request.sampled) + number) for part, number in places], dtype=torch.float64
-        )
-        greedy = torch.tensor([part.request.sampling.temperature == 0 for part, _ in places])
-        tokens = torch.where(greedy, logprobs_MV.argmax(-1), draw(logprobs_MV, lots))
-        told = logprobs_MV.gather(1, tokens[:, None])[:, 0].tolist()
+        temperatures = [part.request.sampling.temperature for part, _ in places]
+        lots = [part.request.lot(len(part.request.sampled) + number) for part, number in places]
+        tokens, logprobs = choose(logits_MV, temperatures, lots)
+        told = logprobs.tolist()
         drawn = tokens.tolist()
         at = 0
         for part in parts:
@@ -443,7 +460,7 @@ class TorchEngine:
         if not request.sampled:
             self._keep_prompt(request, row)
         guesses = part.ids[len(part.ids) - part.guesses :]
-        right = 0
+        right, known = 0, len(request.sampled)
         for number, (token, logprob) in enumerate(zip(tokens, logprobs, strict=True)):
             if not isfinite(logprob):
                 request.failed = PolicyError(
@@ -460,7 +477,8 @@ class TorchEngine:
             request.hear(self._loaded.tokenizer.decode(request.sampled))
         self._replying += 1
         self._drawn += right + 1
-        if self._drafter and part.guesses:
+        if self._drafter:
+            self._drafter.learn(request.sampled, since=known)
             self._drafter.note(part.guesses, right)
 
     def _keep_prompt(self, request: Request, row: int) -> None:
@@ -476,8 +494,6 @@ class TorchEngine:
         stopped = request.sampled[-1] in self._loaded.tokenizer.end_ids
         text = self._loaded.tokenizer.decode(request.sampled[:-1] if stopped else request.sampled)
         finish = Finish.STOP if stopped else Finish.LENGTH
-        if self._drafter:
-            self._drafter.learn(request.sampled)
         request.settle(Completion(text, tuple(request.sampled), tuple(request.logprobs), finish, request.version))
 
     def _drop(self, row: int) -> None:
@@ -495,13 +511,3 @@ def _drawing_places(parts: Sequence[_Part]) -> list[int]:
         places += range(end - part.draws, end)
         begin = end
     return places
-
-
-def draw(logprobs_MV: torch.Tensor, lots_M: torch.Tensor) -> torch.Tensor:
-    """[M]: the token at which the probabilities added up in order pass the lot.
-
-    Probabilities 0.2, 0.5, 0.3 and the lot 0.6: the sums are 0.2, 0.7, 1.0, so it is the second token.
-    """
-    sums_MV = logprobs_MV.exp().cumsum(-1, dtype=torch.float64)
-    found = torch.searchsorted(sums_MV, (lots_M * sums_MV[:, -1])[:, None], right=True)[:, 0]
-    return found.clamp_(max=logprobs_MV.shape[1] - 1)

@@ -16,9 +16,9 @@ import psutil
 from clickgrad.browser.chromium import find_chromium
 
 GIB = 1024**3
-# Of memory: all processes of `clickgrad train` with the preset quick together, measured on two cores with two of its 14
-# steps and 33 of its test tasks.
-PEAK_GB = 8.5
+# Of memory: all processes of `clickgrad train` with the preset quick together, what they share counted once, with one
+# of its 14 steps and 5 of its test tasks, in float32 (scripts/peak_memory.py). In bfloat16 it was 3.9.
+PEAK_GB = 4.9
 NEEDED_DISK_GIB = 4.0
 
 

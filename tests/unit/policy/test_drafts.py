@@ -64,10 +64,20 @@ def test_a_guess_goes_on_as_earlier_replies_did() -> None:
 
 
 def test_a_name_is_copied_from_the_page() -> None:
-    page = Page((9, 8, *range(20, 40)))
+    page = Page((9, 8, 7, *range(20, 40)))
     # 0.8 to the seventh power is 0.21, to the eighth 0.17: less likely right than FLOOR
-    assert Drafter().propose(page, [9, 8], MOST) == [*range(20, 27)]
-    assert Drafter().propose(page, [8, 9], MOST) == []
+    assert Drafter().propose(page, [9, 8, 7], MOST) == [*range(20, 27)]
+    assert Drafter().propose(page, [8, 9, 7], MOST) == []
+
+
+def test_a_reply_under_way_is_learned_from_once() -> None:
+    whole, bit_by_bit, page = Drafter(), Drafter(), Page(())
+    whole.learn([1, 2, 3, 4])
+    bit_by_bit.learn([1, 2])
+    assert bit_by_bit.propose(page, [], 1) == [1]  # before it is finished
+    bit_by_bit.learn([1, 2, 3, 4], since=2)
+    for said in ([], [1], [1, 2], [1, 2, 3], [2, 3]):
+        assert bit_by_bit.propose(page, said, MOST) == whole.propose(page, said, MOST)
 
 
 def test_who_is_always_wrong_guesses_now_and_then_only() -> None:

@@ -61,3 +61,10 @@ def test_the_choice_is_measured_and_says_what_it_gains() -> None:
     choice = fastest()
     assert choice.compute in ("float32", "bfloat16")
     assert choice.gain == 1.0 if choice.compute == "float32" else choice.gain >= WORTH_IT
+
+
+def test_measuring_which_type_is_fast_leaves_the_threads_as_they_were() -> None:
+    before = torch.get_num_threads()
+    fastest.cache_clear()
+    assert fastest().gain >= 1.0
+    assert torch.get_num_threads() == before

@@ -307,3 +307,18 @@ async def test_int8_samples_from_nearly_the_same_policy_and_tells_its_own_logpro
     errors = [worst_error(loaded, ids, reply) for reply in replies]
     engine.close()
     assert 1e-6 < max(errors) < 0.2
+
+
+async def test_an_engine_that_rests_holds_no_keys_and_answers_the_same_afterwards(
+    engine: TorchEngine, loaded: LoadedModel
+) -> None:
+    ids = prompt_ids(30)
+    before = await engine.complete(ask(ids), Sampling(8, seed=1))
+    engine.rest()
+    assert engine.held_tokens == 0
+    engine.swap_weights(lambda: None, 1)
+    after = await engine.complete(ask(ids), Sampling(8, seed=1))
+    assert after.ids == before.ids
+    assert (before.policy_version, after.policy_version) == (0, 1)
+    assert engine.held_tokens > 0
+    assert worst_error(loaded, ids, after) < 1e-4
