@@ -20,7 +20,7 @@ from clickgrad.types import Action, Click, Exit, Observation, Search, Select, Ta
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True)

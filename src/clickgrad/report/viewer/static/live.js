@@ -160,7 +160,8 @@ export function liveView(state, parameters, main) {
       h("b", {}, one.task.intent), h("span", { class: "soft small" }, `${one.policy} · turn ${one.turns} · ${one.phase === "ended" ? one.outcome : PHASES[one.phase] || one.phase}`));
     stage.className = "live-cards";
     stage.replaceChildren(...(episodes.length ? episodes.map(card)
-      : [h("p", { class: "empty" }, "Nothing is being played just now. Episodes of a run that trains or evaluates appear here with their next turn.")]));
+      : [h("div", { class: "empty" }, h("p", {}, "Nothing is being played just now. Episodes of a run that trains or evaluates appear here with their next turn."),
+        h("p", {}, "To see an agent at once: ", h("code", { class: "mono" }, "clickgrad demo")))]));
     timer = setTimeout(() => list().catch(() => {}), LIST_MS);
   }
 
