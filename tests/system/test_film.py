@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from commands import call
+from commands import run
 from looking import serving, watched_page
 
 from clickgrad.live.film import SIZE
@@ -25,7 +25,7 @@ def test_missing_pictures_are_drawn_by_playing_an_episode_again_in_the_viewer_an
     tmp_path: Path, chromium: Browser
 ) -> None:
     evaluate = ["evaluate", "--policy", "scripted:expert", "--run", "run", "--set", "evaluate.limit=2"]
-    assert call([*evaluate, "--set", "evaluate.pictures=false"], tmp_path).returncode == 0
+    assert run([*evaluate, "--set", "evaluate.pictures=false"], tmp_path).returncode == 0
     pictures = tmp_path / "run" / "screenshots"
     assert not pictures.exists()
     viewed, filmed = TrajectoryFile(tmp_path / FILE).read()
@@ -35,7 +35,7 @@ def test_missing_pictures_are_drawn_by_playing_an_episode_again_in_the_viewer_an
         page.wait_for_selector(".screen img", timeout=180_000)
     assert len(list(pictures.glob("*.jpg"))) == len(viewed.turns)
 
-    told = call(["film", FILE, "--episode", filmed.task.id, "--out", "film.webp"], tmp_path)
+    told = run(["film", FILE, "--episode", filmed.task.id, "--out", "film.webp"], tmp_path)
     assert told.returncode == 0, told.stderr
     assert len(list(pictures.glob("*.jpg"))) == len(viewed.turns) + len(filmed.turns)
     film = (tmp_path / "film.webp").read_bytes()
@@ -44,7 +44,7 @@ def test_missing_pictures_are_drawn_by_playing_an_episode_again_in_the_viewer_an
     page.set_content(f"<img src='data:image/webp;base64,{b64encode(film).decode()}'>")
     assert page.evaluate("document.images[0].decode().then(() => document.images[0].naturalWidth)") == SIZE[0]
     page.close()
-    again = call(["film", FILE, "--out", "film.gif"], tmp_path)
+    again = run(["film", FILE, "--out", "film.gif"], tmp_path)
     assert (again.returncode, again.stderr) == (
         2,
         "clickgrad: --out film.gif: an animated picture is written as .webp\n",

@@ -26,8 +26,7 @@ from clickgrad.rollout.scheduler import Bounds, Scheduler, Slot
 from clickgrad.run_layout import SCREENSHOTS
 from clickgrad.types import Task
 
-WARM = 4
-MOST_TASKS = 95  # a browser is replaced after 200 sessions
+MOST_TASKS = 60  # a browser is replaced after 200 sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def bench_pictures(config: Config, policy: str, rounds: int, quiet: bool) -> Pic
     tasks = tasks[: min(config.evaluate.limit or MOST_TASKS, MOST_TASKS)]
     with (
         TemporaryDirectory(prefix="clickgrad-bench-") as folder,
-        progress_bar("bench pictures", 2 * rounds * len(tasks), quiet=quiet) as ticker,
+        progress_bar("bench pictures", 3 * rounds * len(tasks), quiet=quiet) as ticker,
     ):
         return asyncio.run(_measure(LocalBackend(config, Path(folder), quiet), spec, tasks, rounds, ticker))
 
@@ -100,9 +99,8 @@ async def _pair(
     bounds = Bounds(backend.config.rollout.concurrency, retries=0)
     async with backend.players(spec) as pictured:
         plain = replace(pictured, agent=replace(pictured.agent, save_screenshot=None))
-        first = _slots(tasks[:WARM], f"{name}-first")
-        await Scheduler(plain.play, bounds, {}, lambda _: None).fill(first)  # not counted: all is cold
         slots = _slots(tasks, name)
+        await _play(plain, slots, bounds, ticker)  # not counted: caches are cold, those of the model's prompts, too
         return await _play(plain, slots, bounds, ticker), await _play(pictured, slots, bounds, ticker)
 
 
