@@ -40,7 +40,7 @@ def showing(arguments: Sequence[str | Path], folder: Path) -> Iterator[Show]:
         yield Show(address.partition("#")[0].rstrip("/"), process)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 @dataclass
