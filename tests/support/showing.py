@@ -20,7 +20,7 @@ from clickgrad.types import Action, Click, Exit, Observation, Search, Select, Ta
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def showing(arguments: Sequence[str | Path], folder: Path) -> Iterator[Show]:
         yield Show(address.partition("#")[0].rstrip("/"), process)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 @dataclass

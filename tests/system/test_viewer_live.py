@@ -12,13 +12,13 @@ from looking import serving, watched_page
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-PATIENCE_MS = 90_000
+PATIENCE_MS = 180_000
 DOTS = "document.querySelectorAll('figure[data-metric=success] circle').length"
 TOLD = r"Number(/(\d+) step/.exec(document.querySelector('[data-run=coin]').innerText)?.[1])"
 SHOWN = "Number((document.querySelector('#count')?.textContent ?? '0').split(' ')[0].replace(',', ''))"
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(400)
 def test_steps_and_episodes_appear_while_a_run_trains(coin: Path, tmp_path: Path, chromium: Browser) -> None:
     with (
         serving(tmp_path) as address,

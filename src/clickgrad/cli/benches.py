@@ -81,6 +81,22 @@ def browser(options: argparse.Namespace) -> int:
 
 
 @bench(
+    "pictures",
+    "what a picture of every turn costs an evaluation",
+    option("--config", metavar="F", help="a TOML file or a preset, as for evaluate"),
+    option("--set", action="append", default=[], metavar="a.b=v", help="set one option; may be repeated"),
+    option("--policy", metavar="P", default="scripted:expert", help="as for evaluate (default: scripted:expert)"),
+    count("--rounds", 3, "of each kind, turn about; the median counts"),
+)
+def pictures(options: argparse.Namespace) -> int:
+    from clickgrad.bench.pictures import bench_pictures
+    from clickgrad.config import load_config
+
+    config = load_config(options.config, options.set, "evaluate")
+    return _print(bench_pictures(config, options.policy, options.rounds, quiet=options.json), options)
+
+
+@bench(
     "cluster",
     "what Ray costs on one machine, against none",
     count("--episodes", 100, "measured in each round"),

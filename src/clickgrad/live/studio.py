@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +29,16 @@ class Seat:
     person: Person | None = None
 
 
+def spread(tasks: Sequence[Task]) -> list[Task]:
+    """The first task of every template, then the second of every one and so on; of each round the shortest first."""
+    seen = Counter[str]()
+    keys = {}
+    for task in tasks:
+        keys[task.id] = (seen[task.template], task.expert_turns or math.inf)
+        seen[task.template] += 1
+    return sorted(tasks, key=lambda task: keys[task.id])
+
+
 class Stage:
     """A `Studio` for the viewer. Rounds follow one another: one task, every seat at once."""
 
@@ -34,6 +46,7 @@ class Stage:
         self._kind = kind
         self._folder = folder
         self._tasks = {task.id: task for task in tasks}
+        self._offered = [{"id": task.id, "intent": task.intent} for task in spread(tasks)[:SHOWN]]
         self._seed = seed
         self._seats: Sequence[Seat] = ()
         self._round = before  # episodes that are stored already: each has a name of its own
@@ -54,9 +67,7 @@ class Stage:
             "ids": [f".@{live_name(name)}" for name in self._names],
             "seats": [{"title": seat.title, "person": seat.person is not None} for seat in self._seats],
             "task": {"id": self._task.id, "intent": self._task.intent, "user": self._task.user} if self._task else None,
-            "tasks": [
-                {"id": t.id, "intent": t.intent} for t in list(self._tasks.values())[: SHOWN * bool(self._seats)]
-            ],
+            "tasks": self._offered if self._seats else [],
         }
 
     async def ask(self, wish: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -36,13 +37,13 @@ def line_chart(
     ceiling: float | None = None,
     borders: tuple[float, float] | None = None,
 ) -> Markup:
-    """The vertical axis starts at 0 and ends at `ceiling`, or a little above the highest value.
+    """The vertical axis starts at 0 and ends at `ceiling`, or at the next round number above the highest value.
 
     `borders` are the first steps of the second and third phase; the middle one is shaded.
     """
     if not points:
         return Markup("")
-    axes = _axes([step for step, _ in points], ceiling or max(max(value for _, value in points), 1e-9) * 1.08)
+    axes = _axes([step for step, _ in points], ceiling or round_up(max(value for _, value in points)))
     places = [(axes.x(step), axes.y(value)) for step, value in points]
     dots = [
         f'<circle cx="{x}" cy="{y}" r="3"><title>step {step:g}: {value:.4g}</title></circle>'
@@ -50,6 +51,18 @@ def line_chart(
     ]
     line = " ".join(f"{x},{y}" for x, y in places)
     return _picture(title, axes, _phase_band(axes, borders), f'<polyline points="{line}"/>', *dots)
+
+
+def round_up(value: float) -> float:
+    """1, 2, 2.5 or 5 times a power of ten; 1 for what is not positive.
+
+    >>> round_up(0.86), round_up(2.3), round_up(45)
+    (1.0, 2.5, 50.0)
+    """
+    if not 0 < value < math.inf:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(factor * unit for factor in (1, 2, 2.5, 5, 10) if factor * unit >= value * (1 - 1e-9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +177,7 @@ def _phase_band(axes: _Axes, borders: tuple[float, float] | None) -> str:
     )
 
 
-def _picture(title: str, axes: _Axes, *shapes: str, unit: str = "step", form: str = ".2g") -> Markup:
+def _picture(title: str, axes: _Axes, *shapes: str, unit: str = "step", form: str = ".4g") -> Markup:
     rules = [
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{axes.y(share * axes.high)}" y2="{axes.y(share * axes.high)}" '
         f'class="rule"/><text x="{LEFT - 6}" y="{axes.y(share * axes.high) + 4}" text-anchor="end">'

@@ -121,6 +121,8 @@ def describe(action: Plain, element: Plain | None) -> str:
     if words is None:
         tab = f" {action['tab']}" if "tab" in action else ""
         return f"{kind}{tab} {target}".strip()
+    if kind == "Exit" and not words:
+        return "Exit, without an answer"
     return f'{kind} "{words}" {"in " if target else ""}{target}'.strip()
 
 

@@ -58,7 +58,7 @@ function drawHeader(name) {
   document.getElementById("nav").replaceChildren(
     item("list", "Episodes", link("list", { run }), name === "list" || name === "episode"),
     item("metrics", "Metrics", link("metrics", { run }), name === "metrics"),
-    item("live", state.studio ? "Stage" : "Live", "#/live", name === "live"),
+    item("live", "Live", "#/live", name === "live"),
     h("a", { href: `/report?${new URLSearchParams({ run })}`, target: "_blank", rel: "noopener" }, "Report"),
   );
   const status = document.getElementById("status");

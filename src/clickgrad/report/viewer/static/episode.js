@@ -36,10 +36,12 @@ export function replyPart(turn) {
 
 function picture(episode, turn) {
   if (!turn.screenshot) return null;
-  const image = h("img", { alt: `Screenshot of ${turn.title || turn.url}`, src: `/screenshot?${new URLSearchParams({ run: episode.run, name: turn.screenshot })}` });
+  const source = `/screenshot?${new URLSearchParams({ run: episode.run, name: turn.screenshot })}`;
+  const image = h("img", { alt: `Screenshot of ${turn.title || turn.url}`, src: source });
+  const screen = (...parts) => h("a", { class: "screen", href: source, target: "_blank", rel: "noopener", title: "Open at full size" }, parts);
   const box = turn.element?.box;
-  if (!Array.isArray(box) || box.length !== 4) return h("div", { class: "screen" }, image);
-  const outline = h("span", { class: "outline", title: turn.action });
+  if (!Array.isArray(box) || box.length !== 4) return screen(image);
+  const outline = h("span", { class: "outline" });
   image.addEventListener("load", () => {
     const [left, top, width, height] = box;
     outline.style.left = `${(100 * (left - 3)) / image.naturalWidth}%`;
@@ -48,7 +50,7 @@ function picture(episode, turn) {
     outline.style.height = `${(100 * (height + 6)) / image.naturalHeight}%`;
     outline.classList.add("placed");
   });
-  return h("div", { class: "screen" }, image, outline);
+  return screen(image, outline);
 }
 
 export function promptPart(episode, at) {
@@ -163,9 +165,10 @@ export function episodeView(state, parameters, main) {
 
   function beside() {
     const [one] = episodes;
+    if (!one.others.length && !asked.b) return null;
     const choices = one.others.map((other) => h("option", { value: other.id }, `${other.run} · ${other.reward === 1 ? "passed" : other.reward === null ? "no verdict" : "failed"} · ${other.name.split("/").slice(1).join("/")}`));
     const select = h("select", { "aria-label": "Another episode of this task beside it", id: "beside" },
-      h("option", { value: "" }, choices.length ? `Beside: ${choices.length} more of this task` : "No other episode of this task"), choices);
+      h("option", { value: "" }, `Beside: ${choices.length} more of this task`), choices);
     if (asked.b && !one.others.some((other) => other.id === asked.b)) select.append(h("option", { value: asked.b }, `${episodes[1].run} · ${episodes[1].name}`));
     select.value = asked.b || "";
     select.addEventListener("change", () => { select.blur(); go({ b: select.value }); });
@@ -177,8 +180,8 @@ export function episodeView(state, parameters, main) {
     const kept = state.kept && state.kept !== asked.a && state.kept !== asked.b;
     return h("div", { class: "controls" },
       h("a", { class: "button", href: state.list || link("list", { run: episodes[0].run }) }, "List"),
-      h("button", { type: "button", onclick: () => walk(-1), disabled: place <= 0, title: "k" }, "Previous episode"),
-      h("button", { type: "button", onclick: () => walk(1), disabled: place < 0 || place >= state.ids.length - 1, title: "j" }, "Next episode"),
+      place < 0 ? null : h("button", { type: "button", onclick: () => walk(-1), disabled: place === 0, title: "k" }, "Previous episode"),
+      place < 0 ? null : h("button", { type: "button", onclick: () => walk(1), disabled: place >= state.ids.length - 1, title: "j" }, "Next episode"),
       h("span", { class: "turns" },
         h("button", { type: "button", id: "back", onclick: () => turnTo(now - 1), disabled: now === 0, title: "←" }, "←"),
         h("span", { id: "turn" }, `turn ${Math.min(now + 1, longest())} of ${longest()}`),

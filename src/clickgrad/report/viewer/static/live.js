@@ -4,22 +4,40 @@ import { ask, h, link } from "./dom.js";
 import { promptPart, replyPart, resultsPart } from "./episode.js";
 import { hands, wish } from "./hands.js";
 
-const PHASES = { opening: "opening the page", thinking: "reading and thinking", acting: "about to act", judging: "being judged", ended: "ended" };
+const PHASES = { opening: "opening the page", thinking: "reading and thinking", acting: "about to act", judging: "being judged" };
+const CHECKS = { state: "the site's data", answer: "the answer", url: "the address", page: "the page", reward: "the page's own reward" };
 const LIST_MS = 1000;
+const OFFERED = 6; // tasks on the first page of `record`
 
 function checks(state) {
   const told = state.phase === "ended" && state.results.length ? state.results : state.checks;
   if (!told.length) return null;
-  return h("p", { class: "checks", "aria-label": "Checks" }, told.map((one) =>
-    h("span", { class: one.passed ? "check ok" : "check" }, `${one.passed ? "✓" : "○"} ${one.check}`)));
+  return h("p", { class: "checks" }, h("span", { class: "soft small" }, "As asked:"), told.map((one) =>
+    h("span", { class: one.passed ? "check ok" : "check" }, `${one.passed ? "✓" : "○"} ${CHECKS[one.check] || one.check}`)));
 }
 
-function verdict(state) {
+function verdict(state, person) {
   const kind = state.outcome === "passed" ? "passed" : state.outcome === "failed" ? "failed" : "none";
   const word = { passed: "Passed", failed: "Failed", none: "No verdict" }[kind];
   const turns = `${state.turns} ${state.turns === 1 ? "turn" : "turns"}`;
   return h("div", { class: `verdict ${kind}`, role: "status" }, h("strong", {}, word), ` in ${turns}`,
-    state.plainly ? h("p", {}, state.plainly) : state.error ? h("p", {}, state.error) : null);
+    state.plainly ? h("p", {}, state.plainly) : state.error ? h("p", {}, state.error) : null,
+    person && kind === "passed" ? h("p", {}, "It is kept as a demonstration.") : null);
+}
+
+// One task of every site, as far as they go: for somebody who has none in mind.
+function offer(tasks, play) {
+  const sites = new Map();
+  for (const task of tasks) {
+    const site = task.id.split(".")[0];
+    if (!sites.has(site)) sites.set(site, task);
+  }
+  const chosen = [...sites.values()].slice(0, OFFERED);
+  return [
+    h("p", {}, "Do a task yourself: click what is framed on the page, or walk with Tab and Enter. You get the verdict an agent would get, and what passes is a demonstration to learn from."),
+    h("div", { class: "offers" }, chosen.map((task) => h("button", { type: "button", class: "card offer", onclick: () => play(task.id) },
+      h("b", {}, task.intent), h("span", { class: "soft mono" }, task.id)))),
+  ];
 }
 
 // One episode, drawn in parts so that the picture, the reply and a person's hands are not torn away by each other.
@@ -57,7 +75,7 @@ function column(title, person, seat, onTold) {
   return {
     node: h("section", { class: "column", "data-person": person ? "yes" : null, "data-seat": seat },
       h("div", { class: "row" }, h("h2", {}, title), badge), place,
-      h("div", { class: person ? null : "sight" }, screen, mine?.line, mine?.bar, h("div", {}, what, end, held, now)), below),
+      h("div", { class: person ? null : "sight" }, h("div", { class: "pan" }, screen), mine?.line, mine?.bar, h("div", {}, what, end, held, now)), below),
     hands: mine,
     reply(told) {
       if (state?.phase === "thinking" && told.turn === state.turns) now.replaceChildren(h("h3", {}, "Reply"), h("pre", { class: "reply growing" }, told.reply));
@@ -65,7 +83,8 @@ function column(title, person, seat, onTold) {
     show(next) {
       state = next;
       const turn = next.turn_list.at(-1);
-      badge.textContent = person && next.phase === "thinking" ? "your turn" : PHASES[next.phase] || next.phase;
+      const ended = { passed: "passed", failed: "failed" }[next.outcome] || "no verdict";
+      badge.textContent = next.phase === "ended" ? ended : person && next.phase === "thinking" ? "your turn" : PHASES[next.phase] || next.phase;
       badge.className = `badge ${next.phase === "ended" ? (next.outcome === "passed" ? "passed" : next.outcome === "failed" ? "failed" : "none") : "plain"}`;
       if (next.pictures !== pictures || image.dataset.id !== next.id) {
         pictures = next.pictures;
@@ -83,7 +102,7 @@ function column(title, person, seat, onTold) {
       what.hidden = !replied;
       what.textContent = turn.action;
       what.className = `action${turn.parsed ? "" : " odd"}`;
-      end.replaceChildren(...(next.phase === "ended" ? [verdict(next)] : []));
+      end.replaceChildren(...(next.phase === "ended" ? [verdict(next, person)] : []));
       if (replied) now.replaceChildren(h("h3", {}, "Reply"), replyPart(turn));
       else now.replaceChildren(...(person ? [] : [h("h3", {}, "Reply"), h("pre", { class: "reply growing" }, "…")]));
       const shown = { ...next, intent: next.task.intent, placeholder: next.placeholder, live: true };
@@ -106,6 +125,7 @@ export function liveView(state, parameters, main) {
   function lay(ids, seats) {
     if (JSON.stringify(ids) === JSON.stringify(order)) return;
     order = ids;
+    delete stage.dataset.waits;
     columns = new Map(ids.map((id, place) => [id, column(seats?.[place]?.title || "", Boolean(seats?.[place]?.person), place, tell)]));
     stage.className = ids.length > 1 ? "columns two" : "columns one";
     stage.replaceChildren(...[...columns.values()].map((one) => one.node));
@@ -117,11 +137,16 @@ export function liveView(state, parameters, main) {
     user.textContent = [told.task?.id, told.task?.user && `logged in as ${told.task.user}`, told.doing].filter(Boolean).join(" · ");
     document.title = `${state.title}${told.task ? `: ${told.task.intent}` : ""} · clickgrad`;
     lay(told.ids, told.seats);
+    const play = (id) => wish({ want: "play", task: id }).then(tell);
+    if (!told.ids.length && stage.dataset.waits !== told.kind + told.doing) {
+      stage.dataset.waits = told.kind + told.doing;
+      stage.className = "waits";
+      stage.replaceChildren(...(told.kind === "record" && !told.task && told.tasks.length ? offer(told.tasks, play) : [h("div", { class: "screen live blank" })]));
+    }
     if (!told.tasks.length || chooser.dataset.count === String(told.tasks.length)) return;
     chooser.dataset.count = String(told.tasks.length);
     const list = h("datalist", { id: "stage-tasks" }, told.tasks.map((task) => h("option", { value: task.id }, task.intent)));
-    const field = h("input", { id: "stage-task", list: "stage-tasks", placeholder: "Another task", "aria-label": "Task" });
-    const play = (id) => wish({ want: "play", task: id }).then(tell);
+    const field = h("input", { id: "stage-task", list: "stage-tasks", placeholder: "A task, by its id or its words", "aria-label": "Task" });
     chooser.replaceChildren(h("form", { onsubmit: (event) => { event.preventDefault(); play(field.value); } }, field, list,
       h("button", { type: "submit", id: "play" }, "Play this task"),
       h("button", { type: "button", id: "another", onclick: () => play(told.tasks[Math.floor(Math.random() * told.tasks.length)].id) }, "Any other")));
@@ -160,7 +185,8 @@ export function liveView(state, parameters, main) {
       h("b", {}, one.task.intent), h("span", { class: "soft small" }, `${one.policy} · turn ${one.turns} · ${one.phase === "ended" ? one.outcome : PHASES[one.phase] || one.phase}`));
     stage.className = "live-cards";
     stage.replaceChildren(...(episodes.length ? episodes.map(card)
-      : [h("p", { class: "empty" }, "Nothing is being played just now. Episodes of a run that trains or evaluates appear here with their next turn.")]));
+      : [h("div", { class: "empty" }, h("p", {}, "Nothing is being played just now. Episodes of a run that trains or evaluates appear here with their next turn."),
+        h("p", {}, "To see an agent at once: ", h("code", { class: "mono" }, "clickgrad demo")))]));
     timer = setTimeout(() => list().catch(() => {}), LIST_MS);
   }
 

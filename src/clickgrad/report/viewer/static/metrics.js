@@ -1,12 +1,22 @@
 // Curves of a run, drawn again when metrics.jsonl has grown. Scaled by the eye of the reader: hover tells the value.
 
-import { ask, h, runTitle, s } from "./dom.js";
+import { ask, h, percent, runTitle, s } from "./dom.js";
 
 const WIDTH = 360, HEIGHT = 170, LEFT = 46, RIGHT = 10, TOP = 12, BOTTOM = 24;
 const MATTER = { reinforce: ["success", "groups", "mean_turns", "mean_reply_tokens", "entropy", "grad_norm"], clone: ["loss", "held_out_loss", "grad_norm", "entropy", "lr", "tokens_per_s"] };
 const SHARES = [["groups_all_0", "failed", "all failed"], ["groups_mixed", "mixed", "mixed"], ["groups_all_1", "passed", "all passed"]];
 
-const short = (value) => (value === 0 ? "0" : Math.abs(value) >= 1000 || Math.abs(value) < 0.01 ? value.toExponential(1) : String(+value.toPrecision(3)));
+function short(value) {
+  const size = Math.abs(value);
+  if (value === 0 || (size >= 0.001 && size < 1000)) return String(+value.toPrecision(3));
+  return size >= 1000 && size < 1e6 ? Math.round(value).toLocaleString("en") : value.toExponential(1).replace(".0e", "e").replace("e+", "e");
+}
+
+// The least round number that is not below: 1, 2, 2.5 or 5 times a power of ten.
+function roundUp(value) {
+  const unit = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 2.5, 5, 10].find((factor) => factor * unit >= value * (1 - 1e-9)) * unit;
+}
 
 function frame(name, title, rows, high, low, ...shapes) {
   const y = (value) => HEIGHT - BOTTOM - ((value - low) / (high - low)) * (HEIGHT - TOP - BOTTOM);
@@ -24,15 +34,18 @@ function curve({ name, title, top }, all) {
   const rows = all.filter((row) => typeof row[name] === "number");
   if (!rows.length) return null;
   const values = rows.map((row) => row[name]);
-  const low = Math.min(0, ...values);
-  const high = top ?? (Math.max(low + 1e-9, ...values) * 1.05 || 1);
+  const lowest = Math.min(...values), highest = Math.max(...values);
+  const low = lowest < 0 ? -roundUp(-lowest) : 0;
+  const high = top ?? (highest > 0 ? roundUp(highest) : low < 0 ? 0 : 1);
   const first = rows[0].step, last = Math.max(rows.at(-1).step, first + 1);
   const x = (step) => LEFT + ((step - first) / (last - first)) * (WIDTH - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - ((value - low) / (high - low)) * (HEIGHT - TOP - BOTTOM);
   const line = s("polyline", { points: rows.map((row) => `${x(row.step).toFixed(1)},${y(row[name]).toFixed(1)}`).join(" ") });
   const dots = rows.map((row) => s("circle", { cx: x(row.step), cy: y(row[name]), r: rows.length > 60 ? 1.6 : 3 },
     s("title", {}, `step ${row.step}: ${short(row[name])}`)));
-  return frame(name, title, rows, high, low, line, dots);
+  const figure = frame(name, title, rows, high, low, line, dots);
+  figure.querySelector("figcaption").append(h("span", { class: "latest", title: `at step ${rows.at(-1).step}` }, top === 1 ? percent(values.at(-1)) : short(values.at(-1))));
+  return figure;
 }
 
 function shares(all) {
@@ -75,12 +88,12 @@ export function metricsView(state, parameters, main) {
         h("h2", {}, runTitle(one.name, state.root), h("small", {}, ` ${rows.length} steps`)),
         skipped.length ? h("p", { class: "warn" }, skipped.join("; ")) : null,
         h("div", { class: "figures" }, first),
-        rest.length ? h("details", { class: "rest", "data-name": one.name }, h("summary", {}, `${rest.length} more`), h("div", { class: "figures" }, rest)) : null,
+        rest.length ? h("details", { class: "rest", "data-name": one.name }, h("summary", {}, `${rest.length} more ${rest.length === 1 ? "curve" : "curves"}`), h("div", { class: "figures" }, rest)) : null,
         workers.length ? h("details", {}, h("summary", {}, "By worker of the cluster"),
           h("div", { class: "figures" }, workers.map((one) => curve(one, rows)).filter(Boolean))) : null);
     }));
     for (const details of main.querySelectorAll("details.rest")) details.open = open.includes(details.dataset.name);
-    if (!parts.length) main.replaceChildren(h("p", { class: "empty" }, "No metrics here: training writes them step by step."));
+    if (!parts.length) main.replaceChildren(h("p", { class: "empty" }, "No metrics here: training writes them step by step, and they appear by themselves."));
   }
   return { open: draw, grown: draw, update: (next) => { run = next.run || "."; return draw(); } };
 }
