@@ -19,11 +19,11 @@ def choose(logits_MV: Tensor, temperatures: Sequence[float], lots: Sequence[floa
     chances_MV = torch.softmax(logits_MV / cold_M1, -1)
     greedy_M = torch.tensor([temperature == 0 for temperature in temperatures])
     if greedy_M.all():
-        tokens_M = chances_MV.argmax(-1)
+        tokens_M = logits_MV.argmax(-1)
     else:
         tokens_M = draw(chances_MV, torch.tensor(lots, dtype=torch.float64))
         if greedy_M.any():
-            tokens_M = torch.where(greedy_M, chances_MV.argmax(-1), tokens_M)
+            tokens_M = torch.where(greedy_M, logits_MV.argmax(-1), tokens_M)
     return tokens_M, chances_MV.gather(1, tokens_M[:, None])[:, 0].log()
 
 
