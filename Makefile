@@ -11,7 +11,7 @@ demo: setup
 	.venv/bin/clickgrad demo
 
 test: setup
-	.venv/bin/python -m pytest -n 2 --dist worksteal
+	.venv/bin/python -m pytest -n 2 --dist loadfile
 
 lint: setup
 	.venv/bin/ruff format --check src tests
