@@ -14,7 +14,6 @@ from clickgrad.backends.gpus import gpus_here
 from clickgrad.backends.placement import Placement, placement_here
 from clickgrad.backends.policies import PolicySpec, TorchModel, open_policy, prompt_builder, require_httpx
 from clickgrad.config import Config
-from clickgrad.display import say
 from clickgrad.errors import UserError
 from clickgrad.policy.protocol import Policy, TrainedPolicy
 from clickgrad.run_layout import PUSHED, SERVER_LOG, model_of
@@ -219,7 +218,6 @@ def _server(
         options=[*(() if on_gpu else CPU_OPTIONS), "--max-num-seqs", str(rows), *seat.words(), *options],
         transport=transport,
         gpu=seat.gpu,
-        tell=say,
     )
 
 

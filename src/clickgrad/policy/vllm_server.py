@@ -19,7 +19,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import psutil
 
+from clickgrad.display import say
 from clickgrad.errors import PolicyError, UserError
 
 if TYPE_CHECKING:  # the keeper needs no torch
@@ -56,13 +57,11 @@ class VllmServer:
         options: Sequence[str] = (),
         transport: Transport | None = None,
         gpu: str = "",
-        tell: Callable[[str], None] = lambda note: None,
     ) -> None:
         """`context_tokens` of 0: all that the model can read.
 
         `options` are further words of the server's command line; `transport` is how weights will be sent to it, None by
-        files; `gpu` is the only one that it sees, as
-        CUDA_VISIBLE_DEVICES names it; `tell` hears how the start goes on.
+        files; `gpu` is the only one that it sees, as CUDA_VISIBLE_DEVICES names it.
         """
         self._port = _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
@@ -71,7 +70,6 @@ class VllmServer:
         self.command += [*_receiving(transport), *options]
         self._log = log
         self.environment = _environment(gpu)
-        self._tell = tell
         self._keeper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -128,7 +126,7 @@ class VllmServer:
                 raise PolicyError(f"vLLM was not ready within {READY_TIMEOUT_S:.0f} s; its output is in {self._log}")
             if now - spoke > TELL_EVERY_S:
                 spoke = now
-                self._tell(f"vLLM has been starting for {now - started:.0f} s ({self._log})")
+                say(f"vLLM has been starting for {now - started:.0f} s ({self._log})")
             time.sleep(POLL_S)
 
     def _reason(self) -> str:
