@@ -12,10 +12,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import peft
 import psutil
 import pytest
@@ -38,6 +41,7 @@ pytestmark = pytest.mark.anyio
 
 START_S = 900  # a server's start on a loaded machine
 TOLERANCE = 1e-4
+LONG = 900  # tokens of a reply in whose middle something happens
 PAGE = Observation("http://toy/", "Toy", ("a line",), ())
 
 
@@ -70,6 +74,36 @@ def move_adapter(adapted: Any, seed: int) -> None:
 
 def adapter_push(adapted: Any, folder: Path) -> Push:
     return Push("adapter", lambda inside: adapted.save_pretrained(inside, save_embedding_layers=False), folder)
+
+
+async def until_drawing(engine: VllmEngine) -> None:
+    """Replies asked for before are under way when a short one is over: no pause would be right on every machine."""
+    await engine.complete(prompt("short"), Sampling(1))
+
+
+class Asking:
+    """Begins a long reply when new weights are saved, so that it is under way when the servers are told of them."""
+
+    def __init__(self, save: Callable[[Path], None]) -> None:
+        self._save = save
+        self._ask: Callable[[], None] = lambda: None
+
+    def save(self, folder: Path) -> None:
+        self._save(folder)
+        self._ask()
+
+    async def during_a_swap(self, engine: VllmEngine, asked: Prompt, version: int) -> asyncio.Future[Completion]:
+        loop = asyncio.get_running_loop()
+        begun: list[Future[Completion]] = []
+
+        def ask() -> None:
+            begun.append(asyncio.run_coroutine_threadsafe(engine.complete(asked, Sampling(LONG, seed=3)), loop))
+            asyncio.run_coroutine_threadsafe(until_drawing(engine), loop).result()
+
+        self._ask = ask
+        await asyncio.to_thread(engine.swap_weights, lambda: None, version)
+        assert not begun[0].done(), "the reply was over before the weights were pushed"
+        return asyncio.wrap_future(begun[0])
 
 
 def rounded(model: Any, dtype: torch.dtype) -> Any:
@@ -181,17 +215,14 @@ async def test_a_reply_under_way_goes_on_with_pushed_weights_and_carries_the_old
     old = served_model().model
     new = changed(old, 5)
     weights = [old, new]
-    push = Push("full", lambda folder: weights.pop(0).save_pretrained(folder), tmp_path)
+    asking = Asking(lambda folder: weights.pop(0).save_pretrained(folder))
     endless = served_model().tokenizer
     endless.end_ids = ()  # a reply is under way for long
-    engine = VllmEngine([server.url], endless, push=push)
+    engine = VllmEngine([server.url], endless, push=Push("full", asking.save, tmp_path))
     try:
         engine.swap_weights(lambda: None, 1)
         asked = prompt()
-        reply = asyncio.create_task(engine.complete(asked, Sampling(900, seed=3)))
-        await asyncio.sleep(0.5)
-        await asyncio.to_thread(engine.swap_weights, lambda: None, 2)
-        assert not reply.done()
+        reply = await asking.during_a_swap(engine, asked, 2)
         said = await reply
         assert said.policy_version == 1
         found = torch.tensor(said.logprobs)
@@ -229,16 +260,15 @@ async def test_a_reply_under_way_keeps_the_adapter_it_began_with(second: VllmSer
     adapted = with_adapter()
     endless = served_model().tokenizer
     endless.end_ids = ()
-    engine = VllmEngine([second.url], endless, push=adapter_push(adapted, tmp_path))
+    push = adapter_push(adapted, tmp_path)
+    asking = Asking(push.save)
+    engine = VllmEngine([second.url], endless, push=replace(push, save=asking.save))
     try:
         move_adapter(adapted, 7)
         engine.swap_weights(lambda: None, 1)
         old, asked = copy.deepcopy(adapted), prompt()
-        reply = asyncio.create_task(engine.complete(asked, Sampling(900, seed=3)))
-        await asyncio.sleep(0.5)
         move_adapter(adapted, 8)
-        await asyncio.to_thread(engine.swap_weights, lambda: None, 2)
-        assert not reply.done()
+        reply = await asking.during_a_swap(engine, asked, 2)
         beside = await engine.complete(asked, Sampling(16))
         said = await reply
         assert (said.policy_version, beside.policy_version) == (1, 2)
@@ -254,14 +284,15 @@ async def test_when_a_server_dies_its_episodes_go_on_elsewhere_and_nothing_is_ma
 ) -> None:
     both, alone = VllmEngine([server.url, second.url]), VllmEngine([second.url])
     try:
-        long = Sampling(600, seed=1)
+        long = Sampling(LONG, seed=1)
         episodes = [prompt(f"episode-{number}") for number in range(4)]
         started = [asyncio.create_task(both.complete(one, long)) for one in episodes]
         last = asyncio.create_task(alone.complete(prompt("last"), long))
-        await asyncio.sleep(0.3)
+        await until_drawing(alone)
+        await asyncio.to_thread(httpx.post, f"{second.url}/pause", params={"mode": "keep"})
         await asyncio.to_thread(second.end)
         said = await asyncio.gather(*started)
-        assert all(len(one.ids) == 600 or one.finish is Finish.STOP for one in said)
+        assert all(len(one.ids) == LONG or one.finish is Finish.STOP for one in said)
         with pytest.raises(PolicyError, match="no vLLM server gave an answer"):
             await last
         assert (await both.complete(prompt("new"), Sampling(4))).ids
