@@ -1,8 +1,11 @@
 # Every target sets up what it needs: .venv, the pinned packages, a Chromium.
-.PHONY: train demo test check lint docs setup release interop clean
+.PHONY: train demo test check lint docs setup dev release interop clean
 
 setup:
 	@bash scripts/setup.sh
+
+dev:
+	@bash scripts/setup.sh dev
 
 train: setup
 	.venv/bin/clickgrad train
@@ -10,10 +13,10 @@ train: setup
 demo: setup
 	.venv/bin/clickgrad demo
 
-test: setup
+test: dev
 	.venv/bin/python -m pytest -n 2 --dist loadfile
 
-lint: setup
+lint: dev
 	.venv/bin/ruff format --check src tests
 	.venv/bin/ruff check src tests
 	.venv/bin/mypy
@@ -21,14 +24,14 @@ lint: setup
 
 check: lint test
 
-docs: setup
+docs: dev
 	@[ -x .venv/bin/mkdocs ] || .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	.venv/bin/mkdocs build --strict
 
-release: setup
+release: dev
 	@bash scripts/release.sh
 
-interop: setup
+interop: dev
 	@bash scripts/interop.sh
 
 clean:

@@ -43,7 +43,7 @@ def weights(run: Path, step: int) -> bytes:
     return (run / CHECKPOINTS / f"step-{step:04d}" / "weights.safetensors").read_bytes()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_with_all_additions_it_learns_and_a_run_resumed_on_its_files_ends_in_the_same_weights(
     start: Path, tmp_path: Path
 ) -> None:
@@ -96,7 +96,7 @@ def probed(run: Path, step: int) -> list[float | None]:
     return [one.reward for one in TrajectoryFile(probe_trajectories(run, step)).read()]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_probe_is_greedy_on_the_same_tasks_and_ends_a_run_that_is_worse_than_its_start(
     start: Path, tmp_path: Path
 ) -> None:
@@ -125,7 +125,7 @@ def test_the_probe_is_greedy_on_the_same_tasks_and_ends_a_run_that_is_worse_than
     assert checkpoint.best(proud / CHECKPOINTS) == proud / CHECKPOINTS / "step-0000"
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_cloning_goes_on_for_its_minutes_and_what_is_best_on_held_out_demonstrations_comes_out(
     start: Path, tmp_path: Path
 ) -> None:

@@ -41,7 +41,7 @@ def checkpoint_files(run: Path, step: int) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("*.safetensors")}
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("algorithm", WAYS)
 def test_it_learns_and_a_run_resumed_or_offline_on_its_files_ends_in_the_same_weights(
     start: Path, tmp_path: Path, algorithm: str

@@ -21,7 +21,7 @@ def last(rates: list[float]) -> float:
     return sum(rates[-4:]) / 4
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("way", WAYS)
 def test_true_rewards_teach_both_turns_of_both_tasks(start: Path, tmp_path: Path, way: str) -> None:
     rates = successes(start, tmp_path, *WAYS[way])
@@ -30,7 +30,7 @@ def test_true_rewards_teach_both_turns_of_both_tasks(start: Path, tmp_path: Path
     assert last(rates) > 0.7, rates
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("way", ["full", pytest.param("lora", marks=pytest.mark.slow)])
 def test_shuffled_rewards_teach_nothing(start: Path, tmp_path: Path, way: str) -> None:
     """Chance is 1/4. Averaged over seeds: one run may drift anywhere (0.0 to 0.84 were seen), all together not."""

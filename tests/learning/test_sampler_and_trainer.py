@@ -41,7 +41,7 @@ def gaps(model: Any, trajectories: list[Trajectory]) -> list[float]:
     return [float(gap) for gap in ((own - batch.old_logprobs_BK).abs() * batch.loss_BK).amax(1)]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_rounded_weights_sample_and_exact_ones_learn(start: Path, tmp_path: Path) -> None:
     options = ["model.compute=int8", "reinforce.steps=3"]
     rows = train(start, tmp_path, *SMALL, *options)
@@ -54,7 +54,7 @@ def test_rounded_weights_sample_and_exact_ones_learn(start: Path, tmp_path: Path
     assert max(moved) > max(rounded), "what sampled has learned"
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_sampling_one_step_ahead_is_never_older_and_says_which_policy_it_was(start: Path, tmp_path: Path) -> None:
     """Weights that arrive in the middle of a reply make it a mixed one: eight at a time, out of some thirty turns."""
     rows = train(start, tmp_path, *SMALL, "reinforce.max_staleness=1", "reinforce.steps=5", "rollout.concurrency=8")

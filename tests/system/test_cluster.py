@@ -145,7 +145,7 @@ def repeat(attempt: Callable[[], bool]) -> threading.Thread:
     """In a thread: until it succeeds."""
 
     def watch() -> None:
-        deadline = time.monotonic() + 200
+        deadline = time.monotonic() + 800  # a slow machine needs minutes to come to the second step
         while not attempt() and time.monotonic() < deadline:
             time.sleep(0.01)
 

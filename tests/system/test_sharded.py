@@ -254,5 +254,5 @@ def run_in(arguments: Sequence[str], processes: int) -> None:
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", many, *arguments]
     path = os.pathsep.join(filter(None, (str(SUPPORT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=110)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=540)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from clickgrad.agent.lenient import Grammar
 from clickgrad.agent.prompt import PromptBuilder, Tokenizer
 from clickgrad.config import Config
 from clickgrad.display import say
-from clickgrad.errors import UserError
+from clickgrad.errors import UserError, warn
 from clickgrad.integrity import write_whole
 from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, noop_policy, replies_policy
@@ -185,21 +185,26 @@ def settled_compute(config: Config) -> Compute:
     """`auto` is what this machine is fastest with; a GPU computes in the model's own type."""
     if config.model.dtype == "bfloat16":
         return "bfloat16"
-    if config.model.compute != "auto":
-        return config.model.compute
-    from clickgrad.policy.device import choose_device
-    from clickgrad.policy.packed import fastest
+    if config.model.compute == "auto":
+        from clickgrad.policy.packed import fastest
 
-    return fastest().compute if choose_device(config.model.device).type == "cpu" else "float32"
+        return fastest().compute if _on_cpu(config) else "float32"
+    return _possible(config, config.model.compute)
 
 
 def settle_compute(config: Config, run: Path) -> Config:
-    """`model.compute = "auto"` is measured once in a run: one that is resumed goes on as it began."""
-    if config.model.compute != "auto":
-        return config
+    """`model.compute = "auto"` is measured once in a run: one that is resumed goes on as it began, where it can."""
+    wanted = _measured(config, run) if config.model.compute == "auto" else config.model.compute
+    compute = wanted if config.model.dtype == "bfloat16" else _possible(config, wanted)
+    if compute != wanted:
+        warn(f"this CPU has no fast products in {wanted}: {compute} instead")
+    return config.model_copy(update={"model": config.model.model_copy(update={"compute": compute})})
+
+
+def _measured(config: Config, run: Path) -> Compute:
     file = run / COMPUTE
     try:
-        compute = json.loads(file.read_text())["compute"]
+        compute: Compute = json.loads(file.read_text())["compute"]
         if compute not in get_args(Compute):
             raise ValueError(compute)
     except (OSError, ValueError, KeyError, TypeError):
@@ -210,7 +215,22 @@ def settle_compute(config: Config, run: Path) -> Config:
         write_whole(file, json.dumps({"compute": compute, "gain": round(gain, 2)}))
         if compute != "float32":
             say(f"products in {compute}: {gain:.1f} times as fast as in float32 on this machine")
-    return config.model_copy(update={"model": config.model.model_copy(update={"compute": compute})})
+    return compute
+
+
+def _possible(config: Config, wanted: Compute) -> Compute:
+    """float32 where the CPU would compute in bfloat16 by converting to and fro, many times slower."""
+    if wanted != "bfloat16" or not _on_cpu(config):
+        return wanted
+    from clickgrad.policy.packed import knows_bfloat16
+
+    return "bfloat16" if knows_bfloat16() else "float32"
+
+
+def _on_cpu(config: Config) -> bool:
+    from clickgrad.policy.device import choose_device
+
+    return choose_device(config.model.device).type == "cpu"
 
 
 def require_httpx() -> None:

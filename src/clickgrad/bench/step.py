@@ -76,6 +76,7 @@ class _Clocks:
 
     def __enter__(self) -> _Clocks:
         self._over = threading.Event()
+        self._before = dict(_children_s())  # of processes that were there already
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._started = time.perf_counter(), time.process_time()
         self._watcher.start()
@@ -93,7 +94,7 @@ class _Clocks:
         while not self._over.wait(LOOK_S):
             seen |= dict(_children_s())
             self.peak_rss_mb = max(self.peak_rss_mb, _rss_mb())
-            self.browser_s = sum(seen.values())
+            self.browser_s = sum(spent - self._before.get(process, 0.0) for process, spent in seen.items())
             for thread in threading.enumerate():
                 if thread.name == THREAD and thread.ident:
                     self.site_s = time.clock_gettime(time.pthread_getcpuclockid(thread.ident))

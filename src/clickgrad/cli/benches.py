@@ -159,11 +159,12 @@ def step(options: argparse.Namespace) -> int:
     option("--pages", type=int, nargs="+", default=[300, 1000, 3000], help="tokens of a page"),
     count("--lora-rank", 16, "0 trains all parameters"),
     count("--repeat", 1, "measurements of each; the best counts"),
+    option("--compute", choices=["float32", "bfloat16"], default="float32", help="the type of products"),
 )
 def learn(options: argparse.Namespace) -> int:
     from clickgrad.bench.learn import bench_learn
 
-    for figures in bench_learn(options.pages, options.lora_rank, options.repeat, quiet=options.json):
+    for figures in bench_learn(options.pages, options.lora_rank, options.repeat, options.compute, quiet=options.json):
         _print(figures, options)
     return DONE
 

@@ -71,6 +71,8 @@ def load_config(source: str | None, settings: Sequence[str], command: str, defau
         if first["type"] == "extra_forbidden":
             near = near_option(where, [*Config.model_fields, *_all_options()])
             raise UserError(f"{origin}unknown option {where}{near}: {_known(first['loc'])}") from None
+        if not where:  # options that do not go together, said in a sentence of our own
+            raise UserError(origin + str(first["ctx"]["error"])) from None
         raise UserError(f"{origin}option {where}: {first['msg'].lower()}, not {first['input']!r}") from None
     if source or not default:
         return config

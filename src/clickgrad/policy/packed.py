@@ -98,7 +98,7 @@ def fastest() -> Choice:
     try:
         with torch.inference_mode():
             exact = _seconds(rows, layer, "float32")
-            gain = exact / _seconds(rows, layer, "bfloat16") if _knows_bfloat16() else 0.0
+            gain = exact / _seconds(rows, layer, "bfloat16") if knows_bfloat16() else 0.0
     finally:
         torch.set_num_threads(threads)
     return Choice("bfloat16", gain) if gain >= WORTH_IT else Choice("float32", 1.0)
@@ -171,15 +171,21 @@ def can_pack(layer: torch.nn.Module) -> bool:
 
 
 def pack(weight: torch.Tensor, dtype: torch.dtype) -> Any:
+    """Plain where this CPU has no packed products of that type: slow, but the same numbers up to rounding."""
+    if dtype is torch.bfloat16 and not knows_bfloat16():
+        return weight.to(dtype)
     return torch.ops.mkldnn._reorder_linear_weight(weight.to(dtype), ROWS_HINT)
 
 
 def multiply(rows: torch.Tensor, packed: Any, bias: torch.Tensor | None = None) -> torch.Tensor:
     """Rows and packed weight are of one type."""
+    if not packed.is_mkldnn:
+        return torch.nn.functional.linear(rows, packed, bias)
     return torch.ops.mkldnn._linear_pointwise(rows, packed, bias, "none", [], "")  # type: ignore[no-any-return]
 
 
-def _knows_bfloat16() -> bool:
+@cache
+def knows_bfloat16() -> bool:
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 

@@ -29,6 +29,7 @@ from clickgrad.studies.folders import close_study
 
 EVIDENCE: Options = {
     "average_over": "asked",
+    "normalizer": "constant",  # turns that a whole group took then cancel, however long its episodes are
     "warmup": 3,
     "divisor": "none",
     "require_exit": True,

@@ -22,9 +22,6 @@ from clickgrad.types import Completion, Observation, Prompt, Sample, Sampling
 
 SAMPLES = [Sample((*range(20, 50), number), 3, (0.0, 0.0, 0.0), 1.0, 1.0) for number in (7, 8, 9)]
 PROMPT = tuple(range(20, 60))
-needs_bfloat16 = pytest.mark.skipif(
-    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="no bfloat16 products on this CPU"
-)
 
 
 def new_model(compute: Compute = "float32", biased: bool = False) -> LoadedModel:
@@ -63,7 +60,6 @@ def test_packed_products_give_the_logprobs_and_gradients_of_plain_ones(biased: b
         torch.testing.assert_close(packed[1][name], gradient, rtol=1e-3, atol=1e-5, msg=name)
 
 
-@needs_bfloat16
 @pytest.mark.parametrize("layers", [0, 1])
 def test_rounded_products_give_almost_those(layers: int) -> None:
     plain = scores_and_gradients(adapted(new_model(), layers))
@@ -87,7 +83,6 @@ def test_no_plain_copy_is_kept_beside_an_exact_one_and_released_layers_have_thei
     assert all(torch.equal(after[name], value) for name, value in before.items())
 
 
-@needs_bfloat16
 def test_a_model_in_bfloat16_learns_and_is_exported_with_its_small_changes(tmp_path: Path) -> None:
     loaded = new_model("bfloat16")
     start = {name: value.clone() for name, value in loaded.model.bfloat16().state_dict().items()}
@@ -122,7 +117,7 @@ def trainers_own(learner: LocalLearner, reply: Completion) -> torch.Tensor:
         return reply_logprobs(learner.model, collate([sample], "comb"))[0][0]
 
 
-@pytest.mark.parametrize("compute", ["float32", pytest.param("bfloat16", marks=needs_bfloat16)])
+@pytest.mark.parametrize("compute", ["float32", "bfloat16"])
 def test_sampler_and_learner_share_one_copy_and_agree_after_a_step(compute: Compute) -> None:
     learner = new_learner(new_model(compute), 4)
     weights = {one.data_ptr() for one in learner.sampler.model.parameters()}
@@ -143,7 +138,6 @@ def gain(compute: Compute) -> float:
         return float((reply_logprobs(learner.model, batch)[0] - learner.reference(batch)).sum())
 
 
-@needs_bfloat16
 def test_steps_too_small_for_a_rounded_weight_still_move_the_rounded_policy() -> None:
     """Weights of 0.1 in bfloat16 are 0.0005 apart: added to them, most of such an adapter would be lost."""
     assert gain("bfloat16") == pytest.approx(gain("float32"), rel=0.2)

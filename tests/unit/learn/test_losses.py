@@ -47,6 +47,19 @@ def test_weights_by_normalizer(normalizer: Normalizer, weights: list[float]) -> 
     assert [sample.weight for sample in samples_of(normalizer)] == pytest.approx(weights)
 
 
+def test_a_turn_that_the_whole_group_took_is_pulled_by_the_papers_weights_and_not_by_equal_ones() -> None:
+    """It passed in three turns and failed in two: 1/2/3 - 1/2/2 = -1/12 by the paper, by equal ones 1/2/4 - 1/2/4."""
+    same, also, left_out = make_turn([1], [2]), make_turn([3], [4]), make_turn([5], [6])
+    group = [make_trajectory([same, also, left_out], 1.0), make_trajectory([same, left_out], 0.0)]
+
+    def pull(normalizer: Normalizer) -> float:
+        found = grpo_samples([group], normalizer, 4)
+        return sum(sample.weight * sample.advantage for sample in found if sample.ids == (1, 2))
+
+    assert pull("paper") == pytest.approx(-1 / 12)
+    assert pull("constant") == 0
+
+
 def test_groups_are_averaged_and_those_without_contrast_left_out() -> None:
     flat = [make_trajectory([make_turn([1], [2])], 0.0), make_trajectory([make_turn([1], [3])], 0.0)]
     samples = grpo_samples([GROUP, flat, GROUP], "paper")

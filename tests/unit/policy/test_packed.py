@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-import pytest
 import torch
 from tiny import make_task, tiny_model, tiny_tokenizer
 
@@ -15,9 +14,6 @@ from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.types import Completion, Observation, Prompt, Sampling
 
 IDS = tuple(range(20, 60))
-needs_bfloat16 = pytest.mark.skipif(
-    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="no bfloat16 products on this CPU"
-)
 
 
 def new_model() -> LoadedModel:
@@ -33,7 +29,6 @@ def ask(loaded: LoadedModel) -> Completion:
         engine.close()
 
 
-@needs_bfloat16
 def test_bfloat16_samples_from_nearly_the_same_policy_and_tells_its_own_logprobs() -> None:
     loaded = new_model()
     reply = ask(loaded)
@@ -44,7 +39,6 @@ def test_bfloat16_samples_from_nearly_the_same_policy_and_tells_its_own_logprobs
     assert 1e-6 < float(off) < 0.05
 
 
-@needs_bfloat16
 def test_the_last_layer_is_never_rounded() -> None:
     model = new_model().model
     packed = PackedLinears(model, "bfloat16")

@@ -83,12 +83,13 @@ def _let_the_clock_jump(order: Path) -> None:
 
 
 def _let_the_engine_raise(order: Path) -> None:
-    """Inside the model, as running out of memory does; only in sampling, which needs no gradients."""
+    """Inside the model, as running out of memory does; only in sampling, which alone is in inference mode."""
     import torch
     from torch.nn.modules.module import register_module_forward_pre_hook
 
     def strike(module: torch.nn.Module, inputs: Any) -> None:
-        if type(module).__name__.endswith("ForCausalLM") and not torch.is_grad_enabled() and taken(order) is not None:
+        sampling = type(module).__name__.endswith("ForCausalLM") and torch.is_inference_mode_enabled()
+        if sampling and taken(order) is not None:
             raise RuntimeError("chaos: the engine was told to raise")
 
     register_module_forward_pre_hook(strike)
