@@ -10,7 +10,9 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -283,7 +285,10 @@ def _smollm2_package() -> Path:
 
 def _dequantise(package: Path, target: Path) -> None:
     logging.getLogger("transformers.modeling_gguf_pytorch_utils").setLevel(logging.ERROR)
-    quantised = transformers.AutoModelForCausalLM.from_pretrained(package, gguf_file=SMOLLM2_FILE, dtype=torch.float32)
+    with redirect_stderr(StringIO()):  # a progress bar of three seconds, which no option of theirs turns off
+        quantised = transformers.AutoModelForCausalLM.from_pretrained(
+            package, gguf_file=SMOLLM2_FILE, dtype=torch.float32
+        )
     config = quantised.config
     # save_pretrained refuses a model that remembers being quantised, so its weights move to a fresh one.
     del config.quantization_config

@@ -40,10 +40,11 @@ async def clone(config: Config, run: Path, demos: Path | None = None) -> Path:
     options = config.clone
     if options.patience and not options.held_out:
         raise UserError("clone.patience needs a held-out loss: set clone.held_out, for example to 0.1")
+    given = read_demos(demos) if demos else None
     check_model(model_of(config.model.path))  # before demonstrations are recorded
     with open_run(run, config, "clone", str(demos) if demos else ""):
         with timed(run, "demonstrations"):
-            demonstrations = read_demos(demos) if demos else await record_demos(config, run / TRAJECTORIES / DEMOS)
+            demonstrations = given or await record_demos(config, run / TRAJECTORIES / DEMOS)
         batches = make_batches(config, [len(demonstration.turns) for demonstration in demonstrations])
         done = has_stalled(_held_out(run), options.patience) or is_out_of_time(_spent(run), options.minutes)
         if is_finished(run, 0 if done else len(batches.steps)):
