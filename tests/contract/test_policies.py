@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 import pytest
-from engines import CONTEXT_TOKENS, ENGINES, Case
+from engines import ENGINES, Case
 from tiny import make_task
+from vllm_twins import CONTEXT_TOKENS
 
 from clickgrad.agent.grammar import parse
 from clickgrad.agent.prompt import PromptBuilder

@@ -25,7 +25,18 @@ import pytest
 import torch
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from tiny import make_task
-from vllm_twins import FakeVllm, Reply, answer, choice, model_folder, served_model, serving, shared_server, start_server
+from vllm_twins import (
+    CONTEXT_TOKENS,
+    FakeVllm,
+    Reply,
+    answer,
+    choice,
+    model_folder,
+    served_model,
+    serving,
+    shared_server,
+    start_server,
+)
 
 from clickgrad.backends.engines import Seat
 from clickgrad.backends.engines import start_server as start_server_of_run
@@ -41,7 +52,7 @@ pytestmark = pytest.mark.anyio
 
 START_S = 900  # a server's start on a loaded machine
 TOLERANCE = 1e-4
-LONG = 900  # tokens of a reply in whose middle something happens
+LONG = CONTEXT_TOKENS - 200  # tokens of a reply in whose middle something happens: a second and more on a fast CPU
 PAGE = Observation("http://toy/", "Toy", ("a line",), ())
 
 
@@ -595,8 +606,10 @@ async def test_the_users_context_is_kept_with_vllm(tmp_path: Path) -> None:
             pytest.raises(TokenLimit, match="510 tokens and a reply of 3 exceed the context of 512"),
         ):
             await policy.complete(prompt(length=510), Sampling(3))
-        with pytest.raises(UserError, match=r"model.context_tokens=1025: vllm:.* has a context of 1024"):
-            engine_on(urls, most_tokens=1025)
+        with pytest.raises(
+            UserError, match=rf"model.context_tokens={CONTEXT_TOKENS + 1}: vllm:.* has a context of {CONTEXT_TOKENS}"
+        ):
+            engine_on(urls, most_tokens=CONTEXT_TOKENS + 1)
     options = ["model.context_tokens=512", "reinforce.engine=vllm"]
     command = start_server_of_run(
         load_config(None, options, "reinforce"), str(model_folder()), tmp_path / "log"
@@ -622,8 +635,11 @@ async def test_a_prompt_that_does_not_fit_is_refused() -> None:
     with serving(FakeVllm()) as urls:
         engine = engine_on(urls)
         try:
-            with pytest.raises(TokenLimit, match="1020 tokens and a reply of 8 exceed the context of 1024"):
-                await engine.complete(prompt(length=1020), Sampling(8))
+            length = CONTEXT_TOKENS - 4
+            with pytest.raises(
+                TokenLimit, match=f"{length} tokens and a reply of 8 exceed the context of {CONTEXT_TOKENS}"
+            ):
+                await engine.complete(prompt(length=length), Sampling(8))
             with pytest.raises(PolicyError, match="without weights to push"):
                 engine.swap_weights(lambda: None, 1)
         finally:

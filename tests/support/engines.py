@@ -14,7 +14,7 @@ from typing import Any
 from fake_endpoint import KEY, FakeEndpoint, echo, failure, serving
 from starlette.responses import Response
 from tiny import tiny_model, tiny_tokenizer
-from vllm_twins import shared_server
+from vllm_twins import CONTEXT_TOKENS, shared_server
 
 from clickgrad.policy.chat import ChatEngine, Endpoint
 from clickgrad.policy.models import ChatTokenizer
@@ -22,8 +22,6 @@ from clickgrad.policy.protocol import Policy
 from clickgrad.policy.scripted import ExpertPolicy, FixedPolicy, noop_policy
 from clickgrad.policy.torch_engine import TorchEngine
 from clickgrad.policy.vllm_engine import VllmEngine
-
-CONTEXT_TOKENS = 1024  # of those that have a bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from clickgrad.policy.vllm_channel import Transport, gloo_pair
 from clickgrad.policy.vllm_server import CPU_OPTIONS, VllmServer
 from clickgrad.worlds.server import ThreadedServer
 
-CONTEXT_TOKENS = 1024
+CONTEXT_TOKENS = 4096
 HELD_S = 30.0  # of a request, at most
 HEADS = 2  # of 32 dimensions: vLLM's attention on a CPU has no smaller ones
 
