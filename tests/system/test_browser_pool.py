@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -139,3 +140,14 @@ async def test_episodes_wait_for_a_slow_site_together() -> None:
         filled, _ = await play(browser, 8, 8, FixedPolicy("clicks", [CLICK, EXIT]), f"{HOME}/slow")
         assert [trajectory.reward for trajectory in filled] == [1.0] * 8
         assert server.most_at_once >= 6
+
+
+def watchdogs() -> int:
+    return sum(thread.name == "watchdog" for thread in threading.enumerate())
+
+
+async def test_a_watch_outside_of_the_loop_lasts_as_long_as_the_browsers() -> None:
+    before = watchdogs()
+    async with Browser({}):
+        assert watchdogs() == before + 1
+    await until(lambda: watchdogs() == before)

@@ -13,6 +13,7 @@ import pytest
 from commands import descendants, none_left, start, wait_until
 
 from clickgrad.browser import find_chromium
+from clickgrad.rollout.store import TrajectoryFile
 
 pytestmark = pytest.mark.skipif(find_chromium() is None, reason="no Chromium on this machine")
 EPISODES = 24
@@ -29,10 +30,14 @@ def drivers(family: list[psutil.Process]) -> list[psutil.Process]:
     return found
 
 
-def play_until_the_driver_dies(tmp_path: Path) -> tuple[subprocess.Popen[str], list[psutil.Process]]:
+def count_stored(run: Path) -> int:
+    return sum(len(TrajectoryFile(file).salvage()[0]) for file in run.rglob("*.zst"))
+
+
+def play_until_the_driver_dies(tmp_path: Path, stored: int) -> tuple[subprocess.Popen[str], list[psutil.Process]]:
+    """With so many episodes stored, eight are under way, each waiting for something else."""
     process = start([*EVALUATE, *SETTINGS], tmp_path)
-    # Some episodes have ended, so eight are under way.
-    wait_until(lambda: any(file.stat().st_size for file in (tmp_path / "run").rglob("*.zst")), process, 120)
+    wait_until(lambda: count_stored(tmp_path / "run") >= stored, process, 120)
     family = descendants(process)
     (driver,) = drivers(family)
     driver.kill()
@@ -40,8 +45,9 @@ def play_until_the_driver_dies(tmp_path: Path) -> tuple[subprocess.Popen[str], l
 
 
 @pytest.mark.timeout(240)
-def test_a_run_survives_the_death_of_the_driver(tmp_path: Path) -> None:
-    process, family = play_until_the_driver_dies(tmp_path)
+@pytest.mark.parametrize("stored", [1, 8])
+def test_a_run_survives_the_death_of_the_driver(tmp_path: Path, stored: int) -> None:
+    process, family = play_until_the_driver_dies(tmp_path, stored)
     try:
         out, err = process.communicate(timeout=200)
     finally:
@@ -54,7 +60,7 @@ def test_a_run_survives_the_death_of_the_driver(tmp_path: Path) -> None:
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_whose_driver_died_still_hears_signals(tmp_path: Path, number: signal.Signals) -> None:
-    process, family = play_until_the_driver_dies(tmp_path)
+    process, family = play_until_the_driver_dies(tmp_path, stored=8)
     try:
         process.send_signal(number)
         process.communicate(timeout=60)
