@@ -47,7 +47,7 @@ def _remarks(config: Config, command: str, policy: str | None) -> Iterator[str]:
         try:
             yield from estimate(config, command, tasks).lines()
             if command == "train":
-                yield f"measured: the default run, `train`, peaks at {PEAK_GB} GB of memory (5 steps, bfloat16)"
+                yield f"measured: the default run, `train`, peaks at {PEAK_GB} GB of memory (short runs, bfloat16)"
         except UserError as error:
             yield f"no estimate: {error}"
     if config.reinforce.engine == "vllm" and "placement" in READ_BY[command] and not config.reinforce.servers:
